@@ -1,0 +1,57 @@
+# Two commands on a fresh machine: `make demo` and `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+CORES := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
+
+.PHONY: help demo test drills bench lint types format docs clean
+
+help: ## Say what there is
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+$(VENV)/.python:
+	@$(PYTHON) -c 'import sys; sys.exit("neuroarena needs Python 3.11 or newer, this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.core: pyproject.toml constraints.txt | $(VENV)/.python
+	@echo "Installing neuroarena into $(VENV) (a minute or two the first time) ..."
+	$(PIP) install -c constraints.txt -e .
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/.python
+	@echo "Installing neuroarena and what its tests need into $(VENV) (a few minutes the first time) ..."
+	$(PIP) install -c constraints.txt -e '.[dev]'
+	@touch $@ $(VENV)/.core
+
+demo: $(VENV)/.core ## Simulate data, run three decoders, print a board, write demo-results/report.html
+	$(BIN)/neuroarena demo
+
+test: $(VENV)/.dev ## Everything that is quick
+	@tools/system-packages
+	$(BIN)/python -m pytest -n $(CORES) --dist worksteal
+
+drills: $(VENV)/.dev ## The slow storms
+	@tools/system-packages
+	$(BIN)/python -m pytest -n $(CORES) -m drill
+
+bench: $(VENV)/.dev ## Measure speed and memory; figures go to bench-results/
+	$(BIN)/python -m bench
+
+lint: $(VENV)/.dev ## Style
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.dev ## Types
+	$(BIN)/mypy
+
+format: $(VENV)/.dev ## Put the code into its usual form
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+docs: $(VENV)/.core ## Write docs/reference.md anew
+	$(BIN)/python tools/reference.py
+
+clean: ## Remove what can be made again
+	rm -rf $(VENV) demo-results demo-data bench-results .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,40 @@
+"""What is asked: benchmarks, their examples and their splits."""
+
+from __future__ import annotations
+
+from neuroarena.benchmarks.benchmark import (
+    EXAMPLE_COLUMNS,
+    Benchmark,
+    Family,
+    Suite,
+    WindowShape,
+    check_examples,
+)
+from neuroarena.benchmarks.names import (
+    FAMILIES,
+    BenchmarkName,
+    canonical_order,
+    list_benchmarks,
+    load_benchmark,
+    load_benchmarks,
+    resolve,
+)
+from neuroarena.benchmarks.splits import Fold, Split
+
+__all__ = [
+    "EXAMPLE_COLUMNS",
+    "FAMILIES",
+    "Benchmark",
+    "BenchmarkName",
+    "Family",
+    "Fold",
+    "Split",
+    "Suite",
+    "WindowShape",
+    "canonical_order",
+    "check_examples",
+    "list_benchmarks",
+    "load_benchmark",
+    "load_benchmarks",
+    "resolve",
+]

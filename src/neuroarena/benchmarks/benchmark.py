@@ -1,0 +1,171 @@
+"""What a benchmark is: a manifest, examples, splits, and the recordings they point into."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import pandas as pd
+
+from neuroarena.benchmarks.splits import Split
+from neuroarena.errors import InputError
+from neuroarena.recordings import Recording
+from neuroarena.registry import unknown_name
+from neuroarena.scoring import Manifest
+
+EXAMPLE_COLUMNS = ("id", "recording", "start", "stop", "target", "unit", "cluster", "subject", "session")
+
+
+@dataclass(frozen=True)
+class WindowShape:
+    """What a decoder will be given, without any data: channels, rate and length of a window."""
+
+    channels: pd.DataFrame
+    rate_hz: float
+    n_samples: int
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """A question asked of decoders, bound to data.
+
+    Parameters
+    ----------
+    manifest : Manifest
+        The rules, as data.
+    make_examples : callable
+        ``() -> DataFrame`` with the columns of :data:`EXAMPLE_COLUMNS`, one row an example.
+    split_rules : mapping of str to callable
+        Split name to ``examples -> Split``.
+    open_recording : callable
+        ``key -> Recording`` for the values of the column ``recording``.
+    simulated : bool
+        True when the data are a simulated twin; shown wherever a result is shown.
+    options : mapping
+        What was chosen besides the name (subset, number of classes, sessions); recorded.
+    notes : tuple of str
+        Sentences about these data that a reader of a result must know; recorded.
+    """
+
+    manifest: Manifest
+    make_examples: Callable[[], pd.DataFrame]
+    split_rules: Mapping[str, Callable[[pd.DataFrame], Split]]
+    open_recording: Callable[[str], Recording]
+    simulated: bool = False
+    options: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The full name, with the definition: ``family@definition/task``."""
+        family, _, task = self.manifest.name.partition("/")
+        return f"{family}@{self.manifest.definition}/{task}"
+
+    @property
+    def splits(self) -> tuple[str, ...]:
+        """The names of the splits these data allow."""
+        return tuple(self.split_rules)
+
+    @functools.cached_property
+    def examples(self) -> pd.DataFrame:
+        """The examples table, checked."""
+        return check_examples(self.make_examples(), self.manifest.name)
+
+    def split(self, name: str) -> Split:
+        """Cut the examples into the folds of one split.
+
+        Raises
+        ------
+        InputError
+            When there is no such split, or when the manifest locks another hash.
+        """
+        if name not in self.split_rules:
+            raise unknown_name(f"split of {self.manifest.name}", name, self.splits, "benchmarks")
+        split = self.split_rules[name](self.examples)
+        locked = self.manifest.split_hashes.get(name)
+        if locked is not None and locked != split.hash:
+            raise InputError(
+                f'{self.name}: the split "{name}" has hash {split.hash[:12]}, the manifest locks {locked[:12]}. '
+                "The data are not the ones this definition was published with."
+            )
+        return split
+
+    def truth(self, split: Split) -> pd.DataFrame:
+        """Give the truth of a split: id, fold, unit, cluster, target for every example that is judged."""
+        fold_of = {example: fold.name for fold in split.folds for example in fold.test}
+        judged = self.examples[self.examples["id"].isin(fold_of)]
+        table = judged[["id", "unit", "cluster", "target"]].copy()
+        table.insert(1, "fold", table["id"].map(fold_of))
+        return table.sort_values("id", ignore_index=True)
+
+    def recording(self, key: str) -> Recording:
+        """Open the recording that the column ``recording`` names."""
+        return self.open_recording(key)
+
+
+@dataclass(frozen=True)
+class Suite:
+    """Every task of a family, in its canonical order."""
+
+    name: str
+    benchmarks: tuple[Benchmark, ...]
+
+
+class Family(Protocol):
+    """What a registered benchmark family provides.
+
+    A family with one definition and one task is the smallest one; `options` of :meth:`load` are
+    the family's own and unknown ones are refused.
+    """
+
+    name: str
+    title: str
+    definitions: tuple[str, ...]
+
+    def tasks(self, definition: str) -> tuple[str, ...]:
+        """List the tasks of a definition in their canonical order."""
+        ...
+
+    def splits(self, definition: str) -> tuple[str, ...]:
+        """List the splits of a definition, the default first."""
+        ...
+
+    def manifest(self, task: str, definition: str) -> Manifest:
+        """Give the rules of a task without needing data."""
+        ...
+
+    def window(self, task: str, definition: str) -> WindowShape:
+        """Tell what windows look like, without needing data."""
+        ...
+
+    def load(self, task: str, definition: str, data: str | None = None, **options: Any) -> Benchmark:
+        """Bind a task to data."""
+        ...
+
+
+def check_examples(examples: pd.DataFrame, name: str) -> pd.DataFrame:
+    """Check an examples table and return it with a fresh index.
+
+    Raises
+    ------
+    InputError
+        For a missing column, a duplicate id, an empty table or a window that ends before it starts.
+    """
+    missing = [column for column in EXAMPLE_COLUMNS if column not in examples.columns]
+    if missing:
+        raise InputError(f"{name}: the examples lack the columns {', '.join(missing)}.")
+    if examples.empty:
+        raise InputError(f"{name}: there are no examples in these data.")
+    duplicated = examples.loc[examples["id"].duplicated(), "id"]
+    if len(duplicated):
+        raise InputError(f'{name}: the example id "{duplicated.iloc[0]}" occurs more than once.')
+    backwards = examples.loc[examples["stop"] <= examples["start"], "id"]
+    if len(backwards):
+        raise InputError(f'{name}: the window of example "{backwards.iloc[0]}" ends before it starts.')
+    if examples[list(EXAMPLE_COLUMNS)].isna().to_numpy().any():
+        column = next(column for column in EXAMPLE_COLUMNS if examples[column].isna().any())
+        row = examples.loc[examples[column].isna(), "id"].iloc[0]
+        raise InputError(f'{name}: example "{row}" has no value for "{column}".')
+    return examples.reset_index(drop=True)

@@ -1,0 +1,128 @@
+"""Benchmark names: ``family[@definition]/task``; a bare family is its suite."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from neuroarena.benchmarks.benchmark import Benchmark, Family, Suite
+from neuroarena.errors import InputError
+from neuroarena.registry import Registry, unknown_name
+
+FAMILIES: Registry[Family] = Registry(
+    "benchmark", "neuroarena.benchmarks", {"neuroprobe": "neuroarena.benchmarks.neuroprobe:FAMILY"}
+)
+
+_NAME = re.compile(r"(?P<family>[^@/\s]+)(@(?P<definition>[^@/\s]+))?(/(?P<task>[^@\s]+))?")
+
+
+@dataclass(frozen=True)
+class BenchmarkName:
+    """A parsed name; what it leaves open is None.
+
+    Examples
+    --------
+    >>> BenchmarkName.parse("neuroprobe@2025.09/onset")
+    BenchmarkName(family='neuroprobe', definition='2025.09', task='onset')
+    """
+
+    family: str
+    definition: str | None = None
+    task: str | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> BenchmarkName:
+        """Split a name into its parts, or refuse it with the expected form."""
+        match = _NAME.fullmatch(text)
+        if match is None:
+            raise InputError(
+                f'"{text}" is not a benchmark name. Expected family[@definition]/task, for example neuroprobe/onset.'
+            )
+        return cls(match["family"], match["definition"], match["task"])
+
+
+def list_benchmarks(every_definition: bool = False) -> list[str]:
+    """List the names of all tasks; those of older definitions on request."""
+    names = []
+    for family_name in FAMILIES.names():
+        family = FAMILIES.get(family_name)
+        for definition in family.definitions if every_definition else family.definitions[:1]:
+            at = f"@{definition}" if every_definition else ""
+            names += [f"{family_name}{at}/{task}" for task in family.tasks(definition)]
+    return names
+
+
+def canonical_order() -> list[str]:
+    """List the names of tasks and splits of all families, in the order in which families give them."""
+    families = [FAMILIES.get(name) for name in FAMILIES.names()]
+    tasks = [
+        task for family in families for definition in family.definitions for task in family.tasks(definition)
+    ]
+    splits = [
+        split
+        for family in families
+        for definition in family.definitions
+        for split in family.splits(definition)
+    ]
+    return list(dict.fromkeys([*tasks, *splits]))
+
+
+def resolve(name: str) -> tuple[Family, str, tuple[str, ...]]:
+    """Find the family, the definition and the tasks that a name stands for.
+
+    Raises
+    ------
+    UnknownName
+        With the closest names.
+    """
+    parsed = BenchmarkName.parse(name)
+    if parsed.family not in FAMILIES.names():
+        raise unknown_name("benchmark", name, [*FAMILIES.names(), *list_benchmarks()], "benchmarks")
+    family = FAMILIES.get(parsed.family)
+    definition = parsed.definition or family.definitions[0]
+    if definition not in family.definitions:
+        known = [f"{parsed.family}@{each}" for each in family.definitions]
+        raise unknown_name("definition", f"{parsed.family}@{definition}", known, "benchmarks --definitions")
+    tasks = family.tasks(definition)
+    if parsed.task is None:
+        return family, definition, tasks
+    if parsed.task not in tasks:
+        at = f"@{parsed.definition}" if parsed.definition else ""
+        raise unknown_name("benchmark", name, [f"{parsed.family}{at}/{task}" for task in tasks], "benchmarks")
+    return family, definition, (parsed.task,)
+
+
+def load_benchmarks(name: str, data: str | None = None, **options: Any) -> tuple[Benchmark, ...]:
+    """Load every task that a name stands for, one or a whole suite."""
+    family, definition, tasks = resolve(name)
+    known = list(inspect.signature(family.load).parameters)[3:]
+    for option in options:
+        if option not in known:
+            offered = f"it has {', '.join(known)}" if known else "it has none"
+            raise InputError(f'The benchmark family "{family.name}" has no option "{option}"; {offered}.')
+    return tuple(family.load(task, definition, data, **options) for task in tasks)
+
+
+def load_benchmark(name: str, data: str | None = None, **options: Any) -> Benchmark | Suite:
+    """Load a benchmark by its name, or a suite by the name of its family.
+
+    Parameters
+    ----------
+    name : str
+        ``family[@definition]/task``, or ``family[@definition]`` for the suite.
+    data : str, optional
+        Folder of the dataset; without it, where the dataset's environment variables point.
+    **options
+        What the family offers besides (for Neuroprobe: ``subset``, ``multiclass``, ``sessions``).
+
+    Raises
+    ------
+    UnknownName
+        With the closest names, when there is no such benchmark.
+    """
+    loaded = load_benchmarks(name, data, **options)
+    if BenchmarkName.parse(name).task is None:
+        return Suite(name, loaded)
+    return loaded[0]

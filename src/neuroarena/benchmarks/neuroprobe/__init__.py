@@ -1,0 +1,19 @@
+"""Neuroprobe: decoding what a person sees and hears from intracranial recordings."""
+
+from __future__ import annotations
+
+from neuroarena.benchmarks.neuroprobe.family import FAMILY, Neuroprobe
+from neuroarena.benchmarks.neuroprobe.labels import examples
+from neuroarena.benchmarks.neuroprobe.submissions import Submission, aggregate, read_submission
+from neuroarena.benchmarks.neuroprobe.tasks import TASKS, Task
+
+__all__ = [
+    "FAMILY",
+    "TASKS",
+    "Neuroprobe",
+    "Submission",
+    "Task",
+    "aggregate",
+    "examples",
+    "read_submission",
+]

@@ -1,0 +1,293 @@
+"""The board: a pure function of entries and rules."""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from neuroarena import __version__
+from neuroarena.board.entries import Entry, Judge, Judged
+from neuroarena.board.ranking import TABLE_COLUMNS, Ranking, rank_field
+from neuroarena.board.rules import Rules
+from neuroarena.board.selection import Field, group_entries, select
+from neuroarena.errors import InputError
+from neuroarena.scoring import METRICS
+
+SCHEMA_VERSION = 1
+HEAD_COLUMNS = ("kind", "benchmark", "split", "metric", "direction", "status")
+
+
+class Board:
+    """Rankings of entries, by rules, as of a time.
+
+    Parameters
+    ----------
+    entries : iterable of Entry
+        In any order; the order changes nothing.
+    rules : Rules, optional
+    allow_mixed : bool
+        Whether entries of different definitions, manifests or splits may stand side by side, marked.
+        An entry on other units than most is then listed as unranked: it cannot be paired.
+    order : sequence of str
+        Names of tasks and splits, in the order to show them in; the others follow alphabetically.
+
+    Attributes
+    ----------
+    rankings : tuple of Ranking
+        One a task and split.
+    overall : tuple of Ranking
+        One a family and split with several tasks: the score of a unit is its mean over the tasks.
+    notes : tuple of str
+        Why an overall ranking is missing, where it is.
+
+    Raises
+    ------
+    InputError
+        When there is no entry, or when entries are not comparable; both teams are named.
+    """
+
+    def __init__(
+        self,
+        entries: Iterable[Entry],
+        rules: Rules | None = None,
+        *,
+        allow_mixed: bool = False,
+        order: Sequence[str] = (),
+    ) -> None:
+        self.rules = rules or Rules()
+        everything = list(entries)
+        groups = group_entries(everything, self.rules)
+        if not groups:
+            when = f" as of {self.rules.as_of:%Y-%m-%d %H:%M} UTC" if everything and self.rules.as_of else ""
+            raise InputError(f"There is no entry to rank{when}; give at least one result.")
+        place = {name: at for at, name in enumerate(order)}
+        keys = sorted(groups, key=lambda key: (key[0], *(_placed(place, name) for name in key[1:])))
+        judge = Judge()
+        fields = {key: select(groups[key], self.rules, judge, allow_mixed) for key in keys}
+        self.rankings = tuple(_rank_task(key, groups[key], fields[key], self.rules) for key in keys)
+        suites: dict[tuple[str, str], list[tuple[Ranking, Field]]] = {}
+        for ranking, field in zip(self.rankings, fields.values(), strict=True):
+            suites.setdefault((ranking.family, ranking.split), []).append((ranking, field))
+        made = [_overall(parts, self.rules) for parts in suites.values() if len(parts) > 1]
+        self.overall = tuple(one for one in made if isinstance(one, Ranking))
+        self.notes = tuple(one for one in made if isinstance(one, str))
+
+    @property
+    def simulated(self) -> bool:
+        """Whether anything shown is simulated."""
+        return any(ranking.simulated for ranking in self.rankings)
+
+    @property
+    def everything(self) -> tuple[Ranking, ...]:
+        """The overall rankings, then those of the tasks."""
+        return (*self.overall, *self.rankings)
+
+    @functools.cached_property
+    def teams(self) -> tuple[str, ...]:
+        """Everybody who is ranked anywhere, best mean rank first."""
+        ranks: dict[str, list[float]] = {}
+        for ranking in self.overall or self.rankings:
+            for team, rank in zip(ranking.table["team"], ranking.table["rank"], strict=True):
+                ranks.setdefault(str(team), []).append(float(rank))
+        rest = {str(team) for ranking in self.rankings for team in ranking.table["team"]} - set(ranks)
+        best_first = sorted(
+            ranks, key=lambda team: (-len(ranks[team]), sum(ranks[team]) / len(ranks[team]), team)
+        )
+        return (*best_first, *sorted(rest))
+
+    def ranking(self, task: str, split: str) -> Ranking:
+        """Give the ranking of a task ("overall" for a suite's) and split.
+
+        Raises
+        ------
+        InputError
+            Naming what there is.
+        """
+        for ranking in self.everything:
+            if ranking.task == task and ranking.split == split:
+                return ranking
+        known = ", ".join(f"{ranking.task} {ranking.split}" for ranking in self.everything)
+        raise InputError(f'No ranking of "{task}" on "{split}" on this board; there are: {known}.')
+
+    def frame(self) -> pd.DataFrame:
+        """Give every ranking as one long table; unranked teams are rows with a reason and no numbers."""
+        parts = []
+        for ranking in self.everything:
+            head = {
+                "kind": ranking.kind,
+                "benchmark": ranking.benchmark,
+                "split": ranking.split,
+                "metric": ranking.manifest.metric,
+                "direction": ranking.manifest.direction,
+            }
+            ranked = ranking.table.assign(status="ranked", reason="", **head)
+            if ranking.table.empty:
+                ranked = ranked.astype({"significant": "boolean", "significant_leader": "boolean"})
+            below = ranking.unranked.assign(status="unranked", **head)
+            parts += [part for part in (ranked, below) if len(part)]
+        table = pd.concat(parts, ignore_index=True).reindex(columns=[*HEAD_COLUMNS, *TABLE_COLUMNS, "reason"])
+        return _typed(table)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Give :meth:`frame` as plain rows, None for what is not known."""
+        table = self.frame()
+        columns = [[_plain(value) for value in table[name]] for name in table.columns]
+        return [dict(zip(table.columns, row, strict=True)) for row in zip(*columns, strict=True)]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the board as plain data: no NaN, no arrays."""
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "neuroarena": __version__,
+            "simulated": self.simulated,
+            "rules": self.rules.model_dump(mode="json"),
+            "notes": list(self.notes),
+            "rankings": [_ranking_dict(ranking) for ranking in self.everything],
+        }
+
+    def to_json(self) -> str:
+        """Give the board as JSON text; the same board gives the same text."""
+        return json.dumps(self.to_dict(), indent=2, allow_nan=False, ensure_ascii=False)
+
+
+def _placed(place: dict[str, int], name: str) -> tuple[int, str]:
+    return (place.get(name, len(place)), name)
+
+
+def _rank_task(key: tuple[str, str, str], entries: list[Entry], field: Field, rules: Rules) -> Ranking:
+    family, split, task = key
+    ranked = [one.entry for one in field.judged] or entries
+    definition = "+".join(sorted({entry.definition for entry in ranked}))
+    about = {"family": family, "task": task, "definition": definition, "split": split, "kind": "task"}
+    # When manifests mix, the newest definition heads the ranking; its metric is the others' too.
+    newest = max(ranked, key=lambda entry: (entry.definition, entry.manifest.hash))
+    return rank_field(field, rules, about, newest.manifest)
+
+
+def _overall(parts: list[tuple[Ranking, Field]], rules: Rules) -> Ranking | str:
+    """Rank the teams by the mean over tasks of each unit's score, or say why that cannot be done."""
+    first = parts[0][0]
+    where = f"{first.family}, {first.split}: no overall ranking"
+    ranked = [(ranking, field) for ranking, field in parts if field.judged]
+    if not ranked:
+        return f"{where}, because nobody can be ranked on any task."
+    kinds = {(ranking.manifest.metric, ranking.manifest.combiner) for ranking, _ in ranked}
+    if len(kinds) > 1 or ranked[0][0].manifest.combiner != "mean":
+        return f"{where}, because the tasks do not share one metric that is a mean over units."
+    units = {(field.judged[0].units, field.judged[0].clusters) for _, field in ranked}
+    if len(units) > 1:
+        return f"{where}, because the tasks do not have the same units."
+    by_task = {ranking.task: {one.entry.team: one for one in field.judged} for ranking, field in parts}
+    everyone = sorted({team for _, field in parts for team in field.n_entries})
+    judged, unranked = [], []
+    for team in everyone:
+        lacking = [task for task, own in by_task.items() if team not in own]
+        if lacking:
+            unranked.append(
+                (team, f"not ranked on {len(lacking)} of {len(by_task)} tasks: {', '.join(lacking)}")
+            )
+        else:
+            judged.append(_mean_over_tasks([own[team] for own in by_task.values()]))
+    counts = {team: max(field.n_entries.get(team, 0) for _, field in parts) for team in everyone}
+    marks = {team: ranked[0][1].marks.get(team, ()) for team in everyone}
+    mixed = tuple(dict.fromkeys(name for _, field in parts for name in field.mixed))
+    about = {"family": first.family, "task": "overall", "split": first.split, "kind": "overall"}
+    about["definition"] = "+".join(dict.fromkeys(ranking.definition for ranking, _ in parts))
+    return rank_field(Field(judged, counts, unranked, marks, mixed), rules, about, _suite_manifest(parts))
+
+
+def _mean_over_tasks(tasks: list[Judged]) -> Judged:
+    first = tasks[0]
+    shown = np.mean([one.shown for one in tasks], axis=0)
+    sign = METRICS.get(first.entry.manifest.metric).sign
+    return Judged(
+        first.entry, first.units, first.clusters, shown, {"score": shown}, sign * float(shown.mean()), None
+    )
+
+
+def _suite_manifest(parts: list[tuple[Ranking, Field]]) -> Any:
+    manifests = [ranking.manifest for ranking, _ in parts]
+
+    def shared(values: list[float | None]) -> float | None:
+        known = [value for value in values if value is not None]
+        return float(np.mean(known)) if len(known) == len(values) else None
+
+    tasks = ", ".join(ranking.task for ranking, _ in parts)
+    return manifests[0].replace(
+        name=f"{parts[0][0].family}/overall",
+        title=f"Overall, {len(parts)} tasks",
+        question=f"The mean over {len(parts)} tasks: {tasks}.",
+        tie_break=None,
+        additional_metrics=(),
+        chance=shared([manifest.chance for manifest in manifests]),
+        ceiling=shared([manifest.ceiling for manifest in manifests]),
+        nu=manifests[0].nu if len({manifest.nu for manifest in manifests}) == 1 else None,
+        sigma=None,
+        split_hashes={},
+    )
+
+
+def _ranking_dict(ranking: Ranking) -> dict[str, Any]:
+    manifest = ranking.manifest
+    return {
+        "kind": ranking.kind,
+        "benchmark": ranking.benchmark,
+        "family": ranking.family,
+        "task": ranking.task,
+        "definition": ranking.definition,
+        "split": ranking.split,
+        "title": manifest.title,
+        "question": manifest.question,
+        "metric": manifest.metric,
+        "direction": manifest.direction,
+        "tie_break": manifest.tie_break,
+        "unit": manifest.unit,
+        "cluster": manifest.cluster,
+        "chance": manifest.chance,
+        "simulated": ranking.simulated,
+        "n_units": ranking.n_units,
+        "warnings": list(ranking.warnings),
+        "resolution": None if ranking.resolution is None else _plain(ranking.resolution.to_dict()),
+        "table": records(ranking.table),
+        "unranked": records(ranking.unranked),
+        "pairs": records(ranking.pairs),
+        "provenance": _plain(ranking.provenance),
+    }
+
+
+def records(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Give a table as plain rows, None for what is not known."""
+    columns = [[_plain(value) for value in table[name]] for name in table.columns]
+    return [dict(zip(table.columns, row, strict=True)) for row in zip(*columns, strict=True)]
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if value is None or value is pd.NA:
+        return None
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _typed(table: pd.DataFrame) -> pd.DataFrame:
+    """Give the long table one type a column, whatever it holds."""
+    whole = ("rank", "tie_group", "n_units", "n_entries", "prize")
+    flags = ("significant", "significant_leader", "simulated")
+    words = (*HEAD_COLUMNS, "team", "role", "notes", "reason")
+    types: dict[str, Any] = {}
+    for name in table.columns:
+        types[name] = "Int64" if name in whole else "boolean" if name in flags else "float64"
+        if name in words:
+            table[name] = table[name].where(table[name].notna(), "").astype(object)
+            types[name] = object
+    return table.astype(types)

@@ -1,0 +1,300 @@
+"""What a board ranks: one judged submission each, from a run, a folder of a real board, or a competition."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+import pandas as pd
+
+from neuroarena.errors import InputError
+from neuroarena.scoring import COMBINERS, METRICS, Manifest
+
+if TYPE_CHECKING:
+    from neuroarena.evaluation.results import Result
+
+Role = Literal["entry", "chance", "dummy", "classical", "organiser"]
+ROLES: tuple[str, ...] = get_args(Role)
+FLOORS: tuple[str, ...] = ("chance", "dummy", "classical")
+
+
+@dataclass(frozen=True, eq=False)
+class Entry:
+    """One submission of one team to one split of one benchmark.
+
+    Parameters
+    ----------
+    team : str
+        Who is ranked; for results of ``neuroarena run``, the decoder's name.
+    benchmark : str
+        Full name with the definition: ``family@definition/task``.
+    split : str
+    manifest : Manifest
+        The rules it was judged by.
+    unit_scores : DataFrame or None
+        A row a (unit, fold): unit, fold, cluster, n, score, where the manifest has one tie_break, and
+        the additive columns of the metric; in the metrics' own directions. ``fold``, ``cluster`` and
+        ``n`` may be left out where neither the manifest nor the combiner needs them.
+    time : datetime
+        When it was handed in, with a time zone; kept in UTC.
+    role : {"entry", "chance", "dummy", "classical", "organiser"}
+    simulated : bool
+        Whether the data are a simulated twin.
+    reason : str, optional
+        Why it cannot rank.
+    provenance : mapping
+        What is known of its making: run_key, scorer_version, folder, split_hash, neuroarena, ...
+    notes : tuple of str
+        Short marks shown beside the team, such as "after the deadline".
+
+    Raises
+    ------
+    InputError
+        When the time has no zone, the role is unknown, or the benchmark's name is not complete.
+    """
+
+    team: str
+    benchmark: str
+    split: str
+    manifest: Manifest
+    unit_scores: pd.DataFrame | None
+    time: datetime.datetime
+    role: Role = "entry"
+    simulated: bool = False
+    reason: str | None = None
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Check what every board relies on, and keep the time in UTC."""
+        if not self.team:
+            raise InputError(f"{self.benchmark}: an entry needs the name of its team; got an empty one.")
+        if self.time.tzinfo is None:
+            raise InputError(f'Team "{self.team}": the time {self.time} has no time zone; give it in UTC.')
+        if self.role not in ROLES:
+            raise InputError(f'Team "{self.team}": no role "{self.role}"; there are: {", ".join(ROLES)}.')
+        family, _, task = self.benchmark.partition("/")
+        if not task or not family.partition("@")[2]:
+            raise InputError(
+                f'Team "{self.team}": "{self.benchmark}" is not the full name of a benchmark. '
+                "Expected family@definition/task."
+            )
+        object.__setattr__(self, "time", self.time.astimezone(datetime.UTC))
+
+    @property
+    def family(self) -> str:
+        """The family of the benchmark."""
+        return self.benchmark.partition("/")[0].partition("@")[0]
+
+    @property
+    def definition(self) -> str:
+        """The version of the definition."""
+        return self.benchmark.partition("/")[0].partition("@")[2]
+
+    @property
+    def task(self) -> str:
+        """The task within the family."""
+        return self.benchmark.partition("/")[2]
+
+    @property
+    def split_hash(self) -> str | None:
+        """The hash of the split, where it is known."""
+        return self.provenance.get("split_hash")
+
+
+def entries_from_results(results: Iterable[Result]) -> list[Entry]:
+    """Turn runs into entries; the team is the decoder's name.
+
+    A run that is not complete gives an entry that says how many cells failed, and the first error.
+    """
+    return [_entry(result) for result in results]
+
+
+def _entry(result: Result) -> Entry:
+    record = result.record
+    known = {name: record.get(name) for name in ("run_key", "scorer_version", "seed", "neuroarena")}
+    return Entry(
+        team=record["decoder"]["name"],
+        benchmark=record["benchmark"]["name"],
+        split=record["split"]["name"],
+        manifest=result.manifest,
+        unit_scores=None if result.unit_scores is None else result.unit_scores.table,
+        time=datetime.datetime.fromisoformat(record["finished"]),
+        role=record["decoder"].get("role", "entry"),
+        simulated=record["simulated"],
+        reason=_failure(result),
+        provenance={
+            **known,
+            "manifest_hash": record["benchmark"].get("manifest_hash"),
+            "split_hash": record["split"]["hash"],
+            "options": record["benchmark"].get("options", {}),
+            "notes": record["benchmark"].get("notes", []),
+            "folder": None if result.folder is None else result.folder.name,
+        },
+    )
+
+
+def _failure(result: Result) -> str | None:
+    cells = result.record.get("cells", [])
+    failed = [cell for cell in cells if cell["status"] != "complete"]
+    if failed:
+        error = " ".join(str(failed[0].get("error") or "no reason was recorded").split())
+        return f"{len(failed)} of {len(cells)} cells failed; the first, fold {failed[0]['fold']}: {error}"
+    if not result.complete:
+        return "the run is not complete"
+    return None if result.unit_scores is not None else "the run has no unit scores"
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """An entry that can rank: its units in ascending order, its folds merged, its scores oriented.
+
+    Attributes
+    ----------
+    units, clusters : tuple of str
+        One label a unit.
+    shown : ndarray, (units,)
+        Unit scores in the metric's own direction.
+    columns : dict of str to ndarray, (units,)
+        What the manifest's combiner sums, without ``count``.
+    score, tie_break : float
+        Of all units; higher is better.
+    """
+
+    entry: Entry
+    units: tuple[str, ...]
+    clusters: tuple[str, ...]
+    shown: np.ndarray
+    columns: dict[str, np.ndarray]
+    score: float
+    tie_break: float | None
+
+
+class Judge:
+    """Judge entries; entries on the same rows share the work of sorting them into units."""
+
+    def __init__(self) -> None:
+        self._rows: dict[tuple[Any, ...], _Rows] = {}
+        self._last: tuple[list[pd.Series], _Rows] | None = None
+
+    def __call__(self, entry: Entry) -> Judged | str:
+        """Merge the folds of an entry and combine its units, or say why it cannot rank."""
+        table = entry.unit_scores
+        if entry.reason is not None:
+            return entry.reason
+        if table is None or table.empty:
+            return "it has no unit scores"
+        columns = _columns_needed(entry.manifest)
+        wanted = ["unit", "score", *columns.values(), *(["tie_break"] if entry.manifest.tie_break else [])]
+        missing = [name for name in wanted if name not in table.columns]
+        if missing:
+            return f'its unit scores lack the column "{missing[0]}"'
+        rows = self._rows_of(table)
+        if isinstance(rows, str):
+            return rows
+        values: dict[str, np.ndarray] = {}
+        for name in dict.fromkeys(wanted[1:]):
+            numbers = _numbers(table[name])
+            broken = ~np.isfinite(numbers)
+            if broken.any():
+                at = int(broken.argmax())
+                return f'unit "{table["unit"].iloc[at]}": {name} is {table[name].iloc[at]}'
+            values[name] = rows.means(numbers) if name in ("score", "tie_break") else rows.sums(numbers)
+        return _judged(entry, rows, values, columns)
+
+    def _rows_of(self, table: pd.DataFrame) -> _Rows | str:
+        labels = [name for name in ("unit", "fold", "cluster") if name in table.columns]
+        columns = [table[name] for name in labels]
+        # Comparing with the entry before is four times as fast as making a key of a thousand texts.
+        if self._last is not None and _same(columns, self._last[0]):
+            return self._last[1]
+        # Through NumPy: iterating over pandas' own text column is fifty times as slow.
+        key = tuple((column.name, *column.to_numpy(dtype=object)) for column in columns)
+        try:
+            if key not in self._rows:
+                self._rows[key] = _Rows.of(table[labels])
+        except InputError as error:
+            return str(error)
+        self._last = (columns, self._rows[key])
+        return self._rows[key]
+
+
+def _same(columns: list[pd.Series], others: list[pd.Series]) -> bool:
+    return len(columns) == len(others) and all(
+        one.name == other.name and one.equals(other) for one, other in zip(columns, others, strict=True)
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """How rows (unit, fold) fall into units."""
+
+    units: tuple[str, ...]
+    clusters: tuple[str, ...]
+    unit_of: np.ndarray
+    counts: np.ndarray
+
+    @classmethod
+    def of(cls, labels: pd.DataFrame) -> _Rows:
+        names = [str(unit) for unit in labels["unit"]]
+        units, first, unit_of = np.unique(
+            np.array(names, dtype=object), return_index=True, return_inverse=True
+        )
+        keys = [name for name in ("unit", "fold") if name in labels.columns]
+        twice = labels.duplicated(keys)
+        if twice.any():
+            raise InputError(f'unit "{labels.loc[twice, "unit"].iloc[0]}" has two rows for one fold')
+        if "cluster" in labels.columns:
+            of_row = [str(cluster) for cluster in labels["cluster"]]
+            clusters = tuple(of_row[at] for at in first)
+            torn = [
+                name for name, unit, own in zip(names, unit_of, of_row, strict=True) if clusters[unit] != own
+            ]
+            if torn:
+                raise InputError(f'unit "{torn[0]}" is in several clusters')
+        else:
+            clusters = tuple(str(unit) for unit in units)
+        counts = np.bincount(unit_of, minlength=len(units))
+        return cls(tuple(str(unit) for unit in units), clusters, unit_of, counts)
+
+    def sums(self, values: np.ndarray) -> np.ndarray:
+        return np.bincount(self.unit_of, weights=values, minlength=len(self.units))
+
+    def means(self, values: np.ndarray) -> np.ndarray:
+        means: np.ndarray = self.sums(values) / self.counts
+        return means
+
+
+def _numbers(column: pd.Series) -> np.ndarray:
+    """Give a column as numbers, NaN for what is none."""
+    if not pd.api.types.is_numeric_dtype(column.dtype):
+        column = pd.to_numeric(column, errors="coerce")
+    numbers: np.ndarray = column.to_numpy(dtype=np.float64, na_value=np.nan)
+    return numbers
+
+
+def _columns_needed(manifest: Manifest) -> dict[str, str]:
+    """Give what the combiner sums -> column of the table."""
+    roles = METRICS.get(manifest.metric).roles
+    names = COMBINERS.get(manifest.combiner).columns
+    return {name: "score" if name == "score" else roles.get(name, name) for name in names if name != "count"}
+
+
+def _judged(entry: Entry, rows: _Rows, values: dict[str, np.ndarray], needed: dict[str, str]) -> Judged | str:
+    manifest = entry.manifest
+    columns = {name: values[source] for name, source in needed.items()}
+    sums = {name: np.asarray(column.sum()) for name, column in columns.items()}
+    sums["count"] = np.asarray(float(len(rows.units)))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        score = float(COMBINERS.get(manifest.combiner).function(sums))
+    if not np.isfinite(score):
+        return f"the score of all units is {score}"
+    tie_break = None
+    if manifest.tie_break is not None:
+        tie_break = METRICS.get(manifest.tie_break).sign * float(values["tie_break"].mean())
+    return Judged(
+        entry, rows.units, rows.clusters, values["score"], columns, manifest.sign * score, tie_break
+    )

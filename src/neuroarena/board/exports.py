@@ -1,0 +1,161 @@
+"""Boards as files: CSV, JSON, parquet, LaTeX and HTML, each written whole or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from neuroarena import __version__
+from neuroarena.atomic import replacing, write_text
+from neuroarena.board.board import Board
+from neuroarena.board.ranking import Ranking
+from neuroarena.board.wording import (
+    direction_words,
+    group_letter,
+    interval_text,
+    marks_of,
+    p_cell,
+    p_heading,
+    ranks_text,
+    rows_of,
+    share_text,
+    shown_name,
+)
+from neuroarena.errors import InputError
+
+
+def export(board: Board, kind: str, path: str | Path) -> None:
+    """Write a board as a file.
+
+    Parameters
+    ----------
+    board : Board
+    kind : {"csv", "json", "parquet", "latex", "html"}
+    path : path
+        Replaced when it exists, and left as it was when something fails.
+
+    Raises
+    ------
+    InputError
+        For an unknown kind.
+    """
+    if kind not in EXPORTS:
+        raise InputError(f'No export "{kind}"; there are: {", ".join(EXPORTS)}.')
+    EXPORTS[kind](board, Path(path))
+
+
+def _csv(board: Board, path: Path) -> None:
+    # repr-exact floats, so that what is read back equals the table.
+    write_text(path, board.frame().to_csv(index=False, lineterminator="\n"))
+
+
+def _json(board: Board, path: Path) -> None:
+    write_text(path, board.to_json() + "\n")
+
+
+def _parquet(board: Board, path: Path) -> None:
+    with replacing(path) as temporary:
+        board.frame().to_parquet(temporary, index=False)
+
+
+def _latex(board: Board, path: Path) -> None:
+    write_text(path, latex(board))
+
+
+def _html(board: Board, path: Path) -> None:
+    from neuroarena.board.report import write_report
+
+    write_report(board, path)
+
+
+EXPORTS: dict[str, Callable[[Board, Path], None]] = {
+    "csv": _csv,
+    "json": _json,
+    "parquet": _parquet,
+    "latex": _latex,
+    "html": _html,
+}
+
+_SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "#": r"\#",
+    "%": r"\%",
+    "_": r"\_",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "–": "--",
+    "·": r"\textperiodcentered{}",
+    "±": r"$\pm$",
+    "…": r"\ldots{}",
+    "\ufffd": "?",
+    # A quote alone is harmless; two of them, and a bracket after \\, would be read as commands.
+    '"': r"\textquotedbl{}",
+    "[": "{[}",
+    "]": "{]}",
+}
+
+
+def escape_latex(text: str) -> str:
+    r"""Give a text as LaTeX shows it.
+
+    Examples
+    --------
+    >>> escape_latex("a_b & 5 %")
+    'a\\_b \\& 5 \\%'
+    """
+    return "".join(_SPECIAL.get(letter, letter) for letter in shown_name(text))
+
+
+def latex(board: Board) -> str:
+    """Give a board as LaTeX tables for the packages booktabs and fontenc (T1), one a ranking."""
+    head = f"% neuroarena {__version__}. Needs \\usepackage[T1]{{fontenc}} and \\usepackage{{booktabs}}.\n"
+    return head + "\n".join(_latex_table(ranking) for ranking in board.everything)
+
+
+def _latex_table(ranking: Ranking) -> str:
+    note = " Simulated data." if ranking.simulated else ""
+    about = (
+        f"{ranking.benchmark}, {ranking.split}: {ranking.metric_title} ({direction_words(ranking)}) "
+        f"with 95 % interval, {ranking.rules.n_draws:,} bootstrap draws of {ranking.n_units} units; "
+        f"p adjusted after Holm.{note}"
+    )
+    lines = [
+        r"\begin{table}",
+        r"\centering",
+        rf"\caption{{{escape_latex(about)}}}",
+        r"\begin{tabular}{rlcrcrr}",
+        r"\toprule",
+        rf"\# & Team & Score [95\,\%] & {p_heading(ranking.rules)} & Tie & $P$(1st) & Ranks \\",
+        r"\midrule",
+    ]
+    before = None
+    several = ranking.table["tie_group"].nunique() < len(ranking.table)
+    for row in rows_of(ranking.table):
+        if several and before is not None and row.tie_group != before:
+            lines.append(r"\addlinespace")
+        before = row.tie_group
+        marks = marks_of(row)
+        p, sure = p_cell(row, ranking.rules)
+        cells = [
+            str(row.rank),
+            f"{row.team} ({marks})" if marks else str(row.team),
+            interval_text(row.score, row.ci95_low, row.ci95_high),
+            p + ("*" if sure else ""),
+            group_letter(row.tie_group),
+            share_text(row.p_top1),
+            ranks_text(row.rank_low, row.rank_high),
+        ]
+        lines.append(" & ".join(escape_latex(cell) for cell in cells) + r" \\")
+    for row in rows_of(ranking.unranked):
+        words = escape_latex(f"not ranked: {row.reason}")
+        lines.append(
+            f"-- & {escape_latex(row.team)} & \\multicolumn{{5}}{{p{{0.6\\linewidth}}}}{{{words}}} \\\\"
+        )
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}", ""])

@@ -1,0 +1,377 @@
+"""Plots of one ranking: scores, ranks, pairs and how many units are needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from neuroarena.atomic import replacing, write_text
+from neuroarena.board.figures import (
+    COLOURS,
+    ENTRY,
+    FLOOR,
+    GREY,
+    ORGANISER,
+    heading,
+    label,
+    label_width,
+    mark_simulated,
+    new_figure,
+    place,
+    style,
+    svg_text,
+)
+from neuroarena.board.ranking import Ranking
+from neuroarena.board.wording import (
+    group_letter,
+    interval_text,
+    rows_of,
+    score_text,
+    share_text,
+    shown_name,
+    verdict,
+)
+from neuroarena.errors import InputError
+from neuroarena.statistics import Draws, compare, half_width
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from neuroarena.board.board import Board
+
+FOREST_TEAMS, MATRIX_TEAMS = 40, 20
+MOST_DOTS = 3_000
+LOOKS = {"entry": (ENTRY, "o"), "organiser": (ORGANISER, "D")}
+FLOOR_LOOK = (FLOOR, "s")
+
+
+def forest(ranking: Ranking) -> Figure:
+    """Draw the scores with their intervals, best at the top, the scores of single units as small dots."""
+    table = ranking.table.head(FOREST_TEAMS)
+    names = [label(team) for team in table["team"]]
+    left, right = label_width(names), 2.15
+    rows = np.arange(len(table))
+    with style():
+        figure = new_figure(9.2, 1.3 + 0.3 * len(table))
+        axes = place(figure, left, 0.6, right, 0.6)
+        _shade_groups(axes, table)
+        _unit_dots(axes, ranking, list(table["team"]))
+        _scores(axes, table)
+        for at, row in enumerate(rows_of(table)):
+            text = interval_text(row.score, row.ci95_low, row.ci95_high)
+            axes.text(1.06, at, text, transform=axes.get_yaxis_transform(), va="center", fontsize=8.5)
+        _mark_chance(axes, ranking)
+        axes.set_yticks(rows, names)
+        axes.tick_params(axis="y", length=0)
+        axes.set_ylim(len(table) - 0.4, -0.6)
+        axes.set_xlabel(f"{ranking.metric_title} ({ranking.manifest.direction} is better)")
+        axes.set_title(ranking.title, pad=18)
+        if ranking.simulated:
+            mark_simulated(figure)
+    return figure
+
+
+def _scores(axes: Any, table: Any) -> None:
+    """Draw scores and intervals, one artist a role: an artist a team makes large boards slow."""
+    rows = np.arange(len(table))
+    for role in dict.fromkeys(table["role"]):
+        colour, marker = LOOKS.get(role, FLOOR_LOOK)
+        of_role = (table["role"] == role).to_numpy()
+        own = table[of_role]
+        if own["ci95_low"].notna().all():
+            axes.hlines(rows[of_role], own["ci95_low"], own["ci95_high"], color=colour, lw=2, zorder=3)
+        look = {"color": colour, "ms": 6, "mec": "white", "mew": 0.7}
+        axes.plot(own["score"].to_numpy(), rows[of_role], marker, ls="none", zorder=4, **look)
+
+
+def _shade_groups(axes: Any, table: Any) -> None:
+    """Band the rows by tie group, with its letter at the right end."""
+    if table["tie_group"].isna().any():
+        return
+    groups = table["tie_group"].to_numpy()
+    starts = [0, *(np.flatnonzero(groups[1:] != groups[:-1]) + 1).tolist(), len(groups)]
+    for number, (first, stop) in enumerate(pairwise(starts)):
+        axes.axhspan(first - 0.5, stop - 0.5, color="#F1F3F6" if number % 2 == 0 else "white", zorder=0, lw=0)
+        axes.text(
+            1.03, first, group_letter(groups[first]), transform=axes.get_yaxis_transform(), va="center",
+            ha="center", fontsize=8.5, fontweight="bold", color=GREY,
+        )  # fmt: skip
+
+
+def _unit_dots(axes: Any, ranking: Ranking, teams: list[str]) -> None:
+    if not shows_units(ranking):
+        return
+    values = ranking.unit_scores[teams].to_numpy()
+    # A fixed spread instead of a random one: the same board is the same picture.
+    spread = 0.26 * (((np.arange(len(values)) * 0.618034) % 1.0) - 0.5)
+    heights = np.arange(len(teams))[None, :] + spread[:, None]
+    axes.plot(values.ravel(), heights.ravel(), ".", color="#8793A1", ms=4.5, alpha=0.7, mew=0, zorder=2)
+
+
+def shows_units(ranking: Ranking) -> bool:
+    """Say whether the forest plot has room for a dot a unit."""
+    return ranking.n_units > 1 and ranking.n_units * min(FOREST_TEAMS, len(ranking.table)) <= MOST_DOTS
+
+
+def _mark_chance(axes: Any, ranking: Ranking) -> None:
+    chance = ranking.manifest.chance
+    if chance is None:
+        return
+    axes.axvline(chance, color="black", ls=(0, (4, 3)), lw=1, zorder=1)
+    text = f"chance {chance:g}"
+    axes.text(chance, 1.01, text, transform=axes.get_xaxis_transform(), fontsize=8, va="bottom", ha="center")
+
+
+def rank_heat_map(ranking: Ranking) -> Figure:
+    """Draw the share of the draws in which each team has each rank."""
+    shares = ranking.rank_probabilities.iloc[:MATRIX_TEAMS, :MATRIX_TEAMS]
+    names = [label(team) for team in shares.index]
+    n_teams, n_ranks = shares.shape
+    cell = max(0.42 if n_ranks <= 12 else 0.34, 1.7 / n_ranks)
+    left = label_width(names)
+    with style():
+        figure = new_figure(left + cell * n_ranks + 0.2, 1.0 + 0.3 * n_teams)
+        axes = place(figure, left, 0.5, 0.2, 0.45)
+        values = shares.to_numpy()
+        axes.pcolormesh(values, cmap="Blues", vmin=0, vmax=1, edgecolors="white", linewidth=0.5)
+        for row, column in zip(*np.nonzero(values >= 0.005), strict=True):
+            share = values[row, column]
+            axes.text(
+                column + 0.5, row + 0.5, f"{100 * share:.0f}", ha="center", va="center", fontsize=7.5,
+                color="white" if share > 0.55 else "#222222",
+            )  # fmt: skip
+        axes.set_yticks(np.arange(n_teams) + 0.5, names)
+        axes.set_xticks(np.arange(n_ranks) + 0.5, [str(rank) for rank in shares.columns])
+        axes.tick_params(length=0)
+        axes.set_ylim(n_teams, 0)
+        axes.set_xlabel("rank (percent of draws)")
+        heading(figure, "How sure is the order?")
+        if ranking.simulated:
+            mark_simulated(figure)
+    return figure
+
+
+def pair_matrix(ranking: Ranking) -> Figure:
+    """Draw the difference of every two of the best teams; coloured where it survives Holm's correction."""
+    from matplotlib.colors import to_rgba
+
+    teams, pairs = all_pairs(ranking)
+    names = [label(team) for team in teams]
+    n = len(teams)
+    left, cell = label_width(names[:-1]), max(0.56, 1.7 / (n - 1))
+    side = left + cell * (n - 1) + 0.2
+    bottom = 0.2 + label_width(names[1:]) * 0.66
+    at = {team: position for position, team in enumerate(teams)}
+    largest = float(pairs["delta_point"].abs().max()) or 1.0
+    with style():
+        figure = new_figure(side, 0.45 + 0.32 * (n - 1) + bottom)
+        axes = place(figure, left, bottom, 0.2, 0.45)
+        faces = np.ones((n - 1, n - 1, 4))
+        for row in rows_of(pairs):
+            y, x = at[row.team_a], at[row.team_c] - 1
+            sure = bool(row.significant_after_holm)
+            strength = 0.25 + 0.6 * abs(row.delta_point) / largest
+            faces[y, x] = to_rgba(COLOURS[1], strength) if sure else to_rgba("#ECEEF1")
+            axes.text(
+                x + 0.5, y + 0.5, _short_delta(row.delta_point) + ("*" if sure else ""), ha="center",
+                va="center", fontsize=7.5, color="#111111" if sure else "#555555",
+            )  # fmt: skip
+        axes.pcolormesh(faces, edgecolors="white", linewidth=1.5)
+        axes.set_xlim(0, n - 1)
+        axes.set_ylim(n - 1, 0)
+        axes.set_yticks(np.arange(n - 1) + 0.5, names[:-1])
+        axes.set_xticks(np.arange(n - 1) + 0.5, names[1:], rotation=40, ha="right", rotation_mode="anchor")
+        axes.tick_params(length=0)
+        for spine in axes.spines.values():
+            spine.set_visible(False)
+        heading(figure, "Row ahead of column by")
+        if ranking.simulated:
+            mark_simulated(figure)
+    return figure
+
+
+def _short_delta(delta: float) -> str:
+    text = f"{delta:.3f}" if abs(delta) < 10 else f"{delta:.1f}"
+    return text.replace("0.", ".", 1) if text.startswith("0.") else text
+
+
+def all_pairs(ranking: Ranking) -> tuple[list[str], Any]:
+    """Compare every two of the best teams; Holm's correction is made over these pairs."""
+    teams = [str(team) for team in ranking.table["team"].head(MATRIX_TEAMS)]
+    draws = _drawn(ranking)
+    at = [draws.position(team) for team in teams]
+    some = Draws(teams, draws.scores[:, at], draws.point[at], draws.n_units, draws.recipe)
+    pairs = [(above, below) for place_, above in enumerate(teams) for below in teams[place_ + 1 :]]
+    return teams, compare(some, pairs, ranking.rules.alpha)
+
+
+def _drawn(ranking: Ranking) -> Draws:
+    if ranking.draws is None:
+        raise InputError(f"{ranking.name}: nobody is ranked; there is nothing to draw.")
+    return ranking.draws
+
+
+def half_width_curve(ranking: Ranking) -> Figure:
+    """Draw the half width of a score against the number of units, with the present number and nu."""
+    found = ranking.resolution
+    if found is None or found.sigma is None or found.n_units is None or found.half_width is None:
+        raise InputError(
+            f"{ranking.name}: the deviation of a unit score is not known; there is nothing to draw."
+        )
+    last = 4 * max(found.n_units, min(found.required_units or 1, 100 * found.n_units))
+    units = np.geomspace(max(2, min(found.n_units, 8) / 2), last, 120)
+    with style():
+        figure = new_figure(6.0, 3.0)
+        axes = place(figure, 0.75, 0.55, 0.3, 0.45)
+        axes.plot(units, [half_width(found.sigma, n) for n in units], color=ENTRY, lw=2)
+        axes.plot([found.n_units], [found.half_width], "o", color=ORGANISER, ms=8, mec="white", zorder=4)
+        axes.annotate(
+            f"now: {found.n_units} units, ± {found.half_width:.3g}", (found.n_units, found.half_width),
+            xytext=(8, 8), textcoords="offset points", fontsize=8.5,
+        )  # fmt: skip
+        if found.nu is not None:
+            axes.axhline(found.nu, color="black", ls=(0, (4, 3)), lw=1)
+            axes.annotate(f"aim: {found.nu:g} ({found.required_units} units)", (1, found.nu),
+                          xycoords=("axes fraction", "data"), xytext=(0, 3), textcoords="offset points",
+                          fontsize=8.5, ha="right")  # fmt: skip
+        axes.set_xscale("log")
+        marks = [digit * 10**power for power in range(8) for digit in (1, 2, 5)]
+        axes.set_xticks([mark for mark in marks if units[0] <= mark <= units[-1]])
+        axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+        axes.minorticks_off()
+        axes.set_ylim(0, None)
+        axes.set_xlabel(f"number of units ({ranking.manifest.unit})")
+        axes.set_ylabel("half width, 95 %")
+        heading(figure, "How many units are needed?")
+        if ranking.simulated:
+            mark_simulated(figure)
+    return figure
+
+
+PLOTS: dict[str, Callable[[Ranking], Figure]] = {
+    "forest": forest,
+    "ranks": rank_heat_map,
+    "pairs": pair_matrix,
+    "half-width": half_width_curve,
+}
+
+
+def possible_plots(ranking: Ranking) -> list[str]:
+    """List the plots that have something to show for a ranking."""
+    if ranking.table.empty:
+        return []
+    kinds = ["forest"]
+    if ranking.n_units > 1 and len(ranking.table) > 1:
+        kinds += ["ranks", "pairs"]
+    if ranking.resolution is not None and ranking.resolution.half_width is not None:
+        kinds.append("half-width")
+    return kinds
+
+
+def caption(kind: str, ranking: Ranking) -> str:
+    """Say what a plot shows, and what it leaves out."""
+    n = len(ranking.table)
+    if kind == "forest":
+        dots = (
+            "small dots: single units; "
+            if shows_units(ranking)
+            else "dots of single units are left out for room; "
+        )
+        dots = dots if ranking.n_units > 1 else ""
+        of = f"The best {FOREST_TEAMS} of {n} teams. " if n > FOREST_TEAMS else ""
+        return (
+            f"{of}Score with 95 % interval; {dots}bands and letters: tie groups. "
+            "Circles: entries, squares: floors, diamonds: organisers."
+        )
+    of = f"The best {MATRIX_TEAMS} of {n} teams. " if n > MATRIX_TEAMS else ""
+    if kind == "ranks":
+        return f"{of}Share of the {ranking.rules.n_draws:,} draws in which a team (row) has a rank (column)."
+    if kind == "pairs":
+        pairs = min(n, MATRIX_TEAMS) * (min(n, MATRIX_TEAMS) - 1) // 2
+        return (
+            f"{of}How far the row is ahead of the column. Coloured and starred: significant at "
+            f"{ranking.rules.alpha:g} after Holm's correction over these {pairs} pairs; grey: not told apart."
+        )
+    return "Half width of the 95 % interval of a score against the number of units, 1.96 sigma / sqrt(n)."
+
+
+def alt_text(kind: str, ranking: Ranking) -> str:
+    """Describe a plot to somebody who does not see it."""
+    head = f"{ranking.title}{', simulated data' if ranking.simulated else ''}."
+    table = ranking.table
+    if kind == "forest":
+        shown = [
+            f"{shown_name(row.team)} {interval_text(row.score, row.ci95_low, row.ci95_high)}"
+            for row in rows_of(table.head(10))
+        ]
+        more = f", and {len(table) - 10} more" if len(table) > 10 else ""
+        return f"Forest plot. {head} {ranking.metric_title}: {'; '.join(shown)}{more}."
+    if kind == "ranks":
+        shown = [
+            f"{shown_name(row.team)} is first in {share_text(row.p_top1)}" for row in rows_of(table.head(3))
+        ]
+        return f"Heat map of ranks over the draws. {head} {'; '.join(shown)}."
+    if kind == "pairs":
+        return f"Matrix of pairwise differences. {head} {verdict(ranking)}"
+    found = ranking.resolution
+    width = score_text(None if found is None else found.half_width)
+    now = f"Now {ranking.n_units} units, half width {width}."
+    return f"Curve of half width against number of units. {head} {now}"
+
+
+def save_plots(board: Board, folder: str | Path, formats: tuple[str, ...] = ("svg", "png")) -> list[Path]:
+    """Write every plot of a board into a folder.
+
+    Parameters
+    ----------
+    board : Board
+    folder : path
+    formats : tuple of {"svg", "png", "pdf"}
+
+    Returns
+    -------
+    list of Path
+        The files, in order.
+
+    Raises
+    ------
+    InputError
+        For an unknown format.
+    """
+    from neuroarena.board.suite_plots import suite_alt_text, suite_figures
+
+    unknown = [name for name in formats if name not in ("svg", "png", "pdf")]
+    if unknown:
+        raise InputError(f'No plot format "{unknown[0]}"; there are: svg, png, pdf.')
+    written: list[Path] = []
+    for family, figure in suite_figures(board):
+        written += _save(
+            figure, Path(folder) / f"{_file_name(family)}--suite", formats, suite_alt_text(board, family)
+        )
+    for ranking in board.everything:
+        for kind in possible_plots(ranking):
+            stem = Path(folder) / f"{_file_name(ranking.name)}--{kind}"
+            written += _save(PLOTS[kind](ranking), stem, formats, alt_text(kind, ranking))
+    return written
+
+
+def _save(figure: Figure, stem: Path, formats: tuple[str, ...], description: str) -> list[Path]:
+    paths = [stem.with_name(f"{stem.name}.{kind}") for kind in formats]
+    for path, kind in zip(paths, formats, strict=True):
+        if kind == "svg":
+            write_text(
+                path, '<?xml version="1.0" encoding="utf-8"?>\n' + svg_text(figure, "plot", description)
+            )
+            continue
+        nothing = {"CreationDate": None} if kind == "pdf" else {"Software": None}
+        with replacing(path) as temporary, style():
+            figure.savefig(temporary, format=kind, dpi=150, metadata=nothing)
+    return paths
+
+
+def _file_name(name: str) -> str:
+    return "".join(letter if letter.isalnum() or letter in "@._-" else "-" for letter in name)

@@ -1,0 +1,92 @@
+"""The rules of a board, as data."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from typing import Annotated, Any, Literal
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from neuroarena.board.entries import Role
+from neuroarena.errors import InputError
+
+_LAST = re.compile(r"best-of-last-([1-9][0-9]{0,5})")
+
+
+class Rules(BaseModel):
+    """Which submission of a team counts, as of when, and how differences are judged.
+
+    Parameters
+    ----------
+    rule : str
+        "best-ever", "latest", or "best-of-last-N" such as "best-of-last-5". Only submissions that can
+        rank are counted: a failed one costs no place among the last N.
+    as_of : datetime, optional
+        Submissions after this time are not seen. It needs a time zone.
+    pairs : {"neighbours", "leader", "all"}
+        The comparisons that Holm's correction is made over.
+    alpha : float
+        Family-wise level.
+    n_draws, seed, method
+        The bootstrap's. Every ranking derives its own seed from this one.
+    no_prizes : tuple of str
+        Roles that are shown where they stand and take no prize.
+    cluster : bool
+        Whether to draw clusters first, where the manifest names them and one owns several units.
+
+    Examples
+    --------
+    >>> Rules(rule="best-of-last-5").last
+    5
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    rule: str = "best-ever"
+    as_of: AwareDatetime | None = None
+    pairs: Literal["neighbours", "leader", "all"] = "neighbours"
+    alpha: Annotated[float, Field(gt=0, lt=1)] = 0.05
+    n_draws: Annotated[int, Field(ge=1)] = 10_000
+    seed: Annotated[int, Field(ge=0)] = 0
+    method: Literal["fast", "exact"] = "fast"
+    no_prizes: tuple[Role, ...] = ("chance", "dummy", "classical", "organiser")
+    cluster: bool = True
+
+    @field_validator("rule")
+    @classmethod
+    def _known_rule(cls, rule: str) -> str:
+        if rule not in ("best-ever", "latest") and not _LAST.fullmatch(rule):
+            raise ValueError("expected best-ever, latest, or best-of-last-N such as best-of-last-5")
+        return rule
+
+    @field_validator("as_of")
+    @classmethod
+    def _in_utc(cls, time: datetime.datetime | None) -> datetime.datetime | None:
+        return None if time is None else time.astimezone(datetime.UTC)
+
+    @property
+    def last(self) -> int | None:
+        """How many of a team's newest submissions are looked at; None for all."""
+        if self.rule == "latest":
+            return 1
+        match = _LAST.fullmatch(self.rule)
+        return int(match[1]) if match else None
+
+    @classmethod
+    def of(cls, **values: Any) -> Rules:
+        """Build rules from what a user typed; None means the default.
+
+        Raises
+        ------
+        InputError
+            Naming the value that is wrong, in one sentence.
+        """
+        given = {name: value for name, value in values.items() if value is not None}
+        try:
+            return cls(**given)
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            field = ".".join(str(part) for part in first["loc"])
+            message = first["msg"].removeprefix("Value error, ")
+            raise InputError(f'Rules of a board: "{field}": {message}; got {first["input"]!r}.') from error

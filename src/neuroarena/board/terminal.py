@@ -1,0 +1,228 @@
+"""Boards in a terminal: tables that fit, and sentences that say what they can tell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rich import box
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from neuroarena.board.board import Board
+from neuroarena.board.ranking import Ranking
+from neuroarena.board.standings import Standings
+from neuroarena.board.wording import (
+    bounds_text,
+    column_notes,
+    direction_words,
+    group_letter,
+    interval_text,
+    known,
+    marks_of,
+    p_cell,
+    p_heading,
+    ranks_text,
+    rows_of,
+    score_text,
+    share_text,
+    shared_warnings,
+    shown_name,
+)
+
+PLAIN_WIDTH = 100
+NARROW = 96
+FULL_WIDTH_OF_CELL = 16
+
+
+def make_console(**options: Any) -> Console:
+    """Make a console for results: as wide as the terminal, 100 columns where there is none."""
+    console = Console(highlight=False, **options)
+    if not console.is_terminal and "width" not in options:
+        console.width = PLAIN_WIDTH
+    return console
+
+
+def print_board(board: Board, console: Console | None = None, details: bool = False) -> None:
+    """Print a board.
+
+    Parameters
+    ----------
+    board : Board
+    console : Console, optional
+        Where to; by default standard output, plain when it is not a terminal.
+    details : bool
+        Whether to print the ranking of every task of a suite too; by default a suite is shown as an
+        overview of its tasks and its overall ranking.
+    """
+    console = console or make_console()
+    suites = _suites(board)
+    for tasks in suites:
+        overview = overview_table(board, tasks, console.width)
+        if overview is not None:
+            console.print(overview)
+            console.print()
+    in_suites = {id(ranking) for tasks in suites for ranking in tasks}
+    shown = [one for one in board.everything if details or id(one) not in in_suites]
+    shared = shared_warnings(shown)
+    for ranking in shown:
+        console.print(ranking_view(ranking, console.width, shared))
+    for text in (*shared, *board.notes):
+        console.print(Text(f"! {text}", style="yellow"))
+    for note in column_notes(board.rules):
+        console.print(Text(note, style="dim"))
+
+
+def _suites(board: Board) -> list[list[Ranking]]:
+    return [
+        [
+            ranking
+            for ranking in board.rankings
+            if (ranking.family, ranking.split) == (whole.family, whole.split)
+        ]
+        for whole in board.overall
+    ]
+
+
+def ranking_view(ranking: Ranking, width: int = PLAIN_WIDTH, said: Sequence[str] = ()) -> RenderableType:
+    """Give one ranking with its unranked teams and its warnings, but for those said elsewhere."""
+    parts: list[RenderableType] = [_title(ranking)]
+    if len(ranking.table):
+        parts.append(_ranking_table(ranking, width))
+    for row in rows_of(ranking.unranked):
+        parts.append(Text(f"  not ranked  {shown_name(row.team)}: {shown_name(row.reason)}", style="red"))
+    parts += [Text(f"! {warning}", style="yellow") for warning in ranking.warnings if warning not in said]
+    return Padding(Group(*parts), (0, 0, 1, 0))
+
+
+def _title(ranking: Ranking) -> Text:
+    label = Text(ranking.title, style="bold")
+    label.append(f"   {ranking.metric_title}, {direction_words(ranking)}", style="default not bold")
+    if ranking.simulated:
+        label.append("   simulated", style="bold magenta")
+    label.append(f"\n{ranking.benchmark}, {ranking.n_units} units", style="dim not bold")
+    return label
+
+
+def _ranking_table(ranking: Ranking, width: int) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), show_edge=False)
+    table.add_column("#", justify="right", no_wrap=True)
+    table.add_column("team", overflow="fold", min_width=12)
+    table.add_column("score [95 %]", no_wrap=True)
+    wide = width >= NARROW
+    broken_ties = ranking.table["tie_break"].notna().any() and ranking.table["rank"].size > 1
+    if wide and broken_ties:
+        table.add_column("tie-break", justify="right", no_wrap=True)
+    if wide:
+        table.add_column("behind", justify="right", no_wrap=True)
+    table.add_column(p_heading(ranking.rules), justify="right", no_wrap=True)
+    table.add_column("tie", justify="center", no_wrap=True)
+    table.add_column("P(1st)", justify="right", no_wrap=True)
+    if wide:
+        table.add_column("ranks", justify="right", no_wrap=True)
+    before = None
+    several = ranking.table["tie_group"].nunique() < len(ranking.table)
+    for row in rows_of(ranking.table):
+        if several and before is not None and known(row.tie_group) and row.tie_group != before:
+            table.add_section()
+        before = row.tie_group
+        cells: list[Any] = [
+            str(row.rank),
+            _team_cell(row),
+            interval_text(row.score, row.ci95_low, row.ci95_high),
+        ]
+        if wide and broken_ties:
+            cells.append(score_text(row.tie_break))
+        if wide:
+            cells.append(score_text(row.delta_leader))
+        p, sure = p_cell(row, ranking.rules)
+        cells += [p + (" *" if sure else "  "), group_letter(row.tie_group), share_text(row.p_top1)]
+        if wide:
+            cells.append(ranks_text(row.rank_low, row.rank_high))
+        table.add_row(*cells, style="" if row.role == "entry" else "dim")
+    return table
+
+
+def _team_cell(row: Any) -> Text:
+    text = Text(shown_name(row.team))
+    marks = marks_of(row)
+    if marks:
+        text.append(f" ({marks})", style="italic")
+    return text
+
+
+def overview_table(board: Board, tasks: list[Ranking], width: int) -> Table | None:
+    """Give the tasks of a suite side by side, a row a team; turned round when there are many tasks.
+
+    None when it fits neither way; the rankings themselves are to be printed then.
+    """
+    whole = board.ranking("overall", tasks[0].split)
+    rankings = [*tasks, whole]
+    ranked = {str(team) for ranking in rankings for team in ranking.table["team"]}
+    teams = [team for team in board.teams if team in ranked]
+    space = width - 30
+    turned = len(rankings) * FULL_WIDTH_OF_CELL > space
+    if turned and len(teams) * FULL_WIDTH_OF_CELL > space:
+        return None
+    title = Text(f"{tasks[0].family}@{tasks[0].definition} · {tasks[0].split}", style="bold")
+    title.append(
+        f"   {whole.metric_title}, {direction_words(whole)}, {whole.n_units} units", style="default not bold"
+    )
+    if whole.simulated or any(ranking.simulated for ranking in tasks):
+        title.append("   simulated", style="bold magenta")
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    cells = {
+        (str(row.team), ranking.task): Text(
+            f"{score_text(row.score)}\n{bounds_text(row.ci95_low, row.ci95_high)}"
+        )
+        for ranking in rankings
+        for row in rows_of(ranking.table)
+    }
+    blank = Text("–\n")
+    names = [ranking.task for ranking in rankings]
+    if turned:
+        table.add_column("task")
+        for team in teams:
+            table.add_column(shown_name(team), justify="right", overflow="fold")
+        for name in names:
+            table.add_row(name, *(cells.get((team, name), blank) for team in teams))
+        return table
+    table.add_column("team", overflow="fold")
+    for name in names:
+        table.add_column(name, justify="right", no_wrap=True)
+    roles = {str(row.team): row for ranking in rankings for row in rows_of(ranking.table)}
+    for team in teams:
+        style = "" if roles[team].role == "entry" else "dim"
+        table.add_row(
+            _team_cell(roles[team]), *(cells.get((team, name), blank) for name in names), style=style
+        )
+    return table
+
+
+def print_standings(standings: Standings, console: Console | None = None) -> None:
+    """Print a points or transfer board."""
+    console = console or make_console()
+    table = Table(
+        title=Text(standings.title, style="bold"), title_justify="left", box=box.SIMPLE_HEAD, show_edge=False
+    )
+    hidden = {"ci95_low", "ci95_high", "p_top3", "p_top5", "rank_low", "rank_high"}
+    names = [name for name in standings.table.columns if name not in hidden]
+    for name in names:
+        table.add_column(
+            name.replace("_", " "), justify="left" if name == "team" else "right", overflow="fold"
+        )
+    for row in standings.table.to_dict("records"):
+        score = interval_text(row.get("score"), row.get("ci95_low"), row.get("ci95_high"))
+        table.add_row(*(score if name == "score" else _standing_cell(row[name]) for name in names))
+    console.print(table)
+    for team, reason in standings.unranked.itertuples(index=False):
+        console.print(Text(f"  not ranked  {shown_name(team)}: {shown_name(reason)}", style="red"))
+    console.print(Text(standings.rule, style="dim"))
+
+
+def _standing_cell(value: Any) -> str:
+    if isinstance(value, float):
+        return score_text(value)
+    return shown_name(value) if known(value) else "–"

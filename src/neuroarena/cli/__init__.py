@@ -1,0 +1,22 @@
+"""The command line: verbs only; each calls a function of the rooms above."""
+
+from __future__ import annotations
+
+import sys
+
+from neuroarena.errors import NeuroarenaError
+
+
+def main() -> None:
+    """Run the command line and leave with its exit code: 0 fine, 1 the work failed, 2 the input is wrong."""
+    from neuroarena.cli.app import app
+
+    try:
+        app(prog_name="neuroarena")
+    except NeuroarenaError as error:
+        print(f"neuroarena: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)
+    except BrokenPipeError:
+        # The reader of our output went away, as `| head` does; closing quietly is what it expects.
+        sys.stderr.close()
+        sys.exit(0)

@@ -1,0 +1,48 @@
+"""The application: every verb in one place, in the order in which people meet them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from neuroarena import __version__
+from neuroarena.cli import boards, checks, data, demonstration, listing, new, running
+
+app = typer.Typer(
+    name="neuroarena",
+    help="Evaluate, compare and rank neural decoders. Results go to standard output, progress to standard error.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _say_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"neuroarena {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Print the version and leave.", callback=_say_version, is_eager=True),
+    ] = False,
+) -> None:
+    """Evaluate, compare and rank neural decoders."""
+
+
+app.command("demo")(demonstration.demo)
+app.command("list")(listing.list_things)
+app.add_typer(data.app, name="data")
+app.add_typer(checks.app, name="check")
+app.command("run")(running.run)
+app.command("score")(running.score_file)
+app.command("board")(boards.board)
+app.command("compare")(boards.compare)
+app.command("size")(boards.size)
+app.add_typer(new.app, name="new")

@@ -1,0 +1,295 @@
+"""``neuroarena board``, ``compare`` and ``size``: from results to rankings."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from neuroarena.cli.options import Json
+from neuroarena.cli.output import print_json, print_table
+
+if TYPE_CHECKING:
+    from neuroarena.board import Board
+
+Results = Annotated[list[Path], typer.Argument(help="Folders of results, as neuroarena run wrote them.")]
+Rule = Annotated[
+    str | None,
+    typer.Option(
+        "--rule", help="Which run of a team counts: best-ever, latest, best-of-last-N. Default: best-ever."
+    ),
+]
+AsOf = Annotated[
+    str | None,
+    typer.Option(
+        "--as-of", metavar="TIME", help="Only runs up to this time, for example 2026-09-01T12:00:00Z."
+    ),
+]
+Draws = Annotated[int | None, typer.Option("--draws", help="Bootstrap draws. Default: 10000.")]
+Exact = Annotated[
+    bool, typer.Option("--exact", help="Draw as an auditor would, with one legacy generator a draw.")
+]
+AllowMixed = Annotated[
+    bool, typer.Option("--allow-mixed", help="Rank definitions side by side that are not the same, marked.")
+]
+
+
+class Source(StrEnum):
+    """Boards published elsewhere that can be imported."""
+
+    neuroprobe = "neuroprobe"
+    eeg2025 = "eeg2025"
+
+
+class Pairs(StrEnum):
+    """Which pairs to compare."""
+
+    neighbours = "neighbours"
+    leader = "leader"
+    all = "all"
+
+
+class OverTracks(StrEnum):
+    """Boards over several tracks."""
+
+    points = "points"
+    transfer = "transfer"
+
+
+def board(
+    results: Results,
+    source: Annotated[
+        Source | None,
+        typer.Option("--from", help="Read a board published elsewhere: submission folders, or a CSV file."),
+    ] = None,
+    split: Annotated[str | None, typer.Option("--split", help="Only this split.")] = None,
+    level: Annotated[
+        str, typer.Option("--level", help="population or electrode (with --from neuroprobe).")
+    ] = "population",
+    rule: Rule = None,
+    as_of: AsOf = None,
+    draws: Draws = None,
+    exact: Exact = False,
+    allow_mixed: AllowMixed = False,
+    export: Annotated[
+        tuple[str, Path] | None,
+        typer.Option("--export", metavar="KIND FILE", help="Also write csv, json, parquet, latex or html."),
+    ] = None,
+    plots: Annotated[
+        Path | None, typer.Option("--plots", metavar="DIR", help="Also write the plots, as SVG and PNG.")
+    ] = None,
+    over_tracks: Annotated[
+        OverTracks | None,
+        typer.Option(
+            "--over-tracks", help="One order over all rankings: rank points, or the mean rank of encoders."
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Rank decoders, with intervals, tie groups and the chance that each is best."""
+    if source is Source.eeg2025:
+        _eeg2025(results, export, as_json)
+        return
+    made = _board(results, source, split, level, rule, as_of, draws, exact, allow_mixed)
+    _write(made, export, plots)
+    if over_tracks is not None:
+        _over_tracks(made, over_tracks, as_json)
+    elif as_json:
+        print(made.to_json())
+    else:
+        from neuroarena.board import print_board
+
+        print_board(made)
+
+
+def _over_tracks(made: Board, kind: OverTracks, as_json: bool) -> None:
+    from neuroarena.board import points_board, print_standings, records, transfer_board
+
+    order = {OverTracks.points: points_board, OverTracks.transfer: transfer_board}[kind]
+    standings = order(made.rankings)
+    if not as_json:
+        print_standings(standings)
+        return
+    print_json(
+        {
+            "title": standings.title,
+            "rule": standings.rule,
+            "simulated": standings.simulated,
+            "tracks": list(standings.tracks),
+            "table": records(standings.table),
+            "unranked": records(standings.unranked),
+        }
+    )
+
+
+def _board(
+    paths: list[Path],
+    source: Source | None = None,
+    split: str | None = None,
+    level: str = "population",
+    rule: str | None = None,
+    as_of: str | None = None,
+    draws: int | None = None,
+    exact: bool = False,
+    allow_mixed: bool = False,
+    pairs: Pairs | None = None,
+) -> Board:
+    from neuroarena.benchmarks import canonical_order
+    from neuroarena.board import Board, Rules, entries_from_results
+    from neuroarena.errors import InputError
+    from neuroarena.evaluation import find_results, load_result
+
+    rules = Rules.of(
+        rule=rule,
+        as_of=as_of,
+        n_draws=draws,
+        method="exact" if exact else None,
+        pairs=None if pairs is None else pairs.value,
+    )
+    if source is Source.neuroprobe:
+        from neuroarena.board import entries_from_neuroprobe
+
+        entries, notes = entries_from_neuroprobe(paths, split=split, level=level, allow_mixed=allow_mixed)
+        for note in notes:
+            typer.echo(f"note: {note}", err=True)
+        return Board(entries, rules, allow_mixed=allow_mixed, order=canonical_order())
+    results = [load_result(folder) for folder in find_results(paths)]
+    entries = [entry for entry in entries_from_results(results) if split is None or entry.split == split]
+    if not entries:
+        known = sorted({result.record["split"]["name"] for result in results})
+        raise InputError(f'No result is of the split "{split}"; there are {", ".join(known)}.')
+    return Board(entries, rules, allow_mixed=allow_mixed, order=canonical_order())
+
+
+def _write(made: Board, to: tuple[str, Path] | None, plots: Path | None) -> None:
+    from neuroarena.board import export, save_plots
+
+    if to is not None:
+        export(made, to[0], to[1])
+        typer.echo(f"wrote {to[1]}", err=True)
+    if plots is not None:
+        written = save_plots(made, plots)
+        typer.echo(f"wrote {len(written)} files to {plots}", err=True)
+
+
+def _eeg2025(paths: list[Path], to: tuple[str, Path] | None, as_json: bool) -> None:
+    from neuroarena.atomic import replacing, write_json
+    from neuroarena.board import entries_from_eeg2025
+    from neuroarena.errors import InputError
+
+    if len(paths) != 1:
+        raise InputError(f"--from eeg2025 takes one CSV file, got {len(paths)} paths.")
+    made = entries_from_eeg2025(paths[0])
+    if to is not None:
+        kind, path = to
+        if kind == "json":
+            write_json(path, made.to_dict())
+        elif kind == "csv":
+            with replacing(path) as temporary:
+                made.table.to_csv(temporary, index=False)
+        else:
+            raise InputError(f'A board of 2025 is exported as csv or json, not as "{kind}".')
+        typer.echo(f"wrote {path}", err=True)
+    if as_json:
+        print_json(made.to_dict())
+    else:
+        made.print()
+
+
+def compare(
+    results: Results,
+    pairs: Annotated[Pairs, typer.Option("--pairs", help="Which pairs to compare.")] = Pairs.all,
+    split: Annotated[str | None, typer.Option("--split", help="Only this split.")] = None,
+    rule: Rule = None,
+    as_of: AsOf = None,
+    draws: Draws = None,
+    exact: Exact = False,
+    allow_mixed: AllowMixed = False,
+    as_json: Json = False,
+) -> None:
+    """Compare decoders in pairs: difference, 95 % interval, p, and p after Holm's correction."""
+    from neuroarena.board import p_text, records
+
+    made = _board(
+        results,
+        None,
+        split,
+        rule=rule,
+        as_of=as_of,
+        draws=draws,
+        exact=exact,
+        allow_mixed=allow_mixed,
+        pairs=pairs,
+    )
+    if as_json:
+        print_json(
+            [
+                {
+                    "benchmark": each.benchmark,
+                    "split": each.split,
+                    "simulated": each.simulated,
+                    "pairs": records(each.pairs),
+                }
+                for each in made.everything
+            ]
+        )
+        return
+    columns = ["first", "second", "difference", "95 % interval", "p", "p (Holm)", "verdict"]
+    for ranking in made.everything:
+        mark = " (simulated)" if ranking.simulated else ""
+        rows = [
+            [
+                pair["team_a"],
+                pair["team_c"],
+                f"{pair['delta_point']:+.4f}",
+                f"[{pair['ci95_low']:+.4f}, {pair['ci95_high']:+.4f}]",
+                p_text(pair["p_boot"], made.rules.n_draws),
+                p_text(pair["p_holm"], made.rules.n_draws),
+                "different" if pair["significant_after_holm"] else "cannot be told apart",
+            ]
+            for pair in records(ranking.pairs)
+        ]
+        print_table(columns, rows, title=f"{ranking.benchmark}, {ranking.split}{mark}")
+        for warning in ranking.warnings:
+            print(f"  {warning}")
+
+
+def size(
+    results: Annotated[list[Path] | None, typer.Argument(help="Folders of results; or give --sigma.")] = None,
+    sigma: Annotated[float | None, typer.Option("--sigma", help="Standard deviation of unit scores.")] = None,
+    nu: Annotated[float | None, typer.Option("--nu", help="Smallest difference that matters.")] = None,
+    units: Annotated[
+        int | None, typer.Option("--units", min=1, help="Number of units there are now.")
+    ] = None,
+    split: Annotated[str | None, typer.Option("--split", help="Only this split.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Say how many units a board needs, and what can be told apart with those it has."""
+    from neuroarena.board import size as resolution_of
+    from neuroarena.board import size_text
+    from neuroarena.errors import InputError
+
+    if (results is None or not results) and sigma is None:
+        raise InputError("Give --sigma (and --nu), or folders of results to take it from.")
+    if results:
+        made = _board(list(results), None, split)
+        found = []
+        for ranking in made.everything:
+            if ranking.resolution is None:
+                continue
+            own = ranking.resolution
+            found.append((ranking, own if nu is None else resolution_of(sigma or own.sigma, nu, own.n_units)))
+        if as_json:
+            print_json([{"benchmark": r.benchmark, "split": r.split, **each.to_dict()} for r, each in found])
+            return
+        for ranking, each in found:
+            print(f"{ranking.benchmark}, {ranking.split}{' (simulated)' if ranking.simulated else ''}")
+            print("\n".join(f"  {line}" for line in size_text(each, ranking.manifest.metric)))
+        return
+    answer = resolution_of(sigma, nu, units)
+    if as_json:
+        print_json(answer.to_dict())
+    else:
+        print("\n".join(size_text(answer)))

@@ -1,0 +1,104 @@
+"""What a dataset is to the rest of the package: how to find it, open it, check it and simulate it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from neuroarena.errors import InputError
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong in a dataset's folder.
+
+    Attributes
+    ----------
+    file : str
+        Path inside the folder.
+    what : str
+        One sentence: what is wrong, what was expected, what was found.
+    """
+
+    file: str
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.file}: {self.what}"
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A dataset that the package can read and simulate.
+
+    Attributes
+    ----------
+    name : str
+        Its name in the registry.
+    title : str
+        Its full name.
+    licence : str
+        Licence of the real data.
+    description : str
+        What was recorded, in a sentence or two.
+    origin : str
+        Where the real data come from.
+    environment : tuple of str
+        Environment variables that may hold the folder of the real data.
+    open : callable
+        ``open(root)`` gives the reader of a folder.
+    simulate : callable
+        ``simulate(root, **options)`` writes a simulated twin and gives its card.
+    verify : callable
+        ``verify(root)`` lists what is wrong in a folder; nothing when it is good.
+    simulate_options : mapping of str to str
+        Options of `simulate` with a line of help each.
+    """
+
+    name: str
+    title: str
+    licence: str
+    description: str
+    origin: str
+    environment: tuple[str, ...]
+    open: Callable[[str | Path], Any]
+    simulate: Callable[..., dict[str, Any]]
+    verify: Callable[[str | Path], list[Problem]]
+    simulate_options: Mapping[str, str] = field(default_factory=dict)
+
+
+def locate_folder(dataset: Dataset, root: str | Path | None = None) -> Path:
+    """Find the folder of a dataset: as given, from its environment variable, or below $NEUROARENA_DATA.
+
+    Raises
+    ------
+    InputError
+        When there is no such folder; the message lists every way to name or make one.
+    """
+    candidates: list[tuple[str, Path]] = []
+    if root is not None:
+        candidates.append(("the given folder", Path(root)))
+    else:
+        for variable in dataset.environment:
+            if os.environ.get(variable):
+                candidates.append((f"${variable}", Path(os.environ[variable])))
+        if os.environ.get("NEUROARENA_DATA"):
+            below = Path(os.environ["NEUROARENA_DATA"]) / dataset.name
+            candidates.append((f"$NEUROARENA_DATA/{dataset.name}", below))
+    # The first way that was used decides: a wrong variable is an error, not a reason to look elsewhere.
+    if candidates and candidates[0][1].is_dir():
+        return candidates[0][1]
+    found = (
+        f"{candidates[0][0]} is {candidates[0][1]}, which is no folder"
+        if candidates
+        else "no folder was named"
+    )
+    variables = " or ".join(f"${name}" for name in dataset.environment)
+    raise InputError(
+        f"{dataset.title} was not found: {found}. Give its folder, set {variables} to it, or set $NEUROARENA_DATA "
+        f"to the folder that holds {dataset.name}/. To make a simulated one: "
+        f"neuroarena data simulate {dataset.name} DIR"
+    )

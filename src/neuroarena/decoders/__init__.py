@@ -1,0 +1,33 @@
+"""What is judged: the decoder contract, its adapters, and the decoders neuroarena brings."""
+
+from __future__ import annotations
+
+from neuroarena.decoders.adapters import SklearnDecoder, TorchDecoder, from_sklearn, from_torch
+from neuroarena.decoders.alignment import Alignment
+from neuroarena.decoders.contract_check import Check, check_decoder
+from neuroarena.decoders.decoder import Context, Decoder, Group, Part, n_examples, part_targets
+from neuroarena.decoders.floors import Chance, Dummy
+from neuroarena.decoders.linear import Linear
+from neuroarena.decoders.names import DECODERS, describe_decoder, load_decoder
+
+__all__ = [
+    "DECODERS",
+    "Alignment",
+    "Chance",
+    "Check",
+    "Context",
+    "Decoder",
+    "Dummy",
+    "Group",
+    "Linear",
+    "Part",
+    "SklearnDecoder",
+    "TorchDecoder",
+    "check_decoder",
+    "describe_decoder",
+    "from_sklearn",
+    "from_torch",
+    "load_decoder",
+    "n_examples",
+    "part_targets",
+]

@@ -1,0 +1,167 @@
+"""scikit-learn estimators and torch modules as decoders, in a line each."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from neuroarena.decoders.alignment import Alignment
+from neuroarena.decoders.decoder import Context, Part, part_targets
+from neuroarena.errors import MissingDependency
+from neuroarena.features import FeatureChain
+
+
+@dataclass
+class SklearnDecoder:
+    """A scikit-learn classifier on flattened windows or features."""
+
+    estimator: Any
+    features: FeatureChain = field(default_factory=FeatureChain)
+
+    def fit(
+        self, train: Part, validation: Part | None = None, context: Context | None = None
+    ) -> SklearnDecoder:
+        """Fit a clone of the estimator on the training part."""
+        from sklearn.base import clone
+
+        context = context or Context()
+        self.classes_ = context.classes
+        self.alignment_ = Alignment.between([*(group.channels for group in train), *context.test_channels])
+        self.estimator_ = clone(self.estimator)
+        seeds = {
+            name: int(context.rng.integers(2**31))
+            for name, value in self.estimator_.get_params().items()
+            if name.rpartition("__")[2] == "random_state" and value is None
+        }
+        self.estimator_.set_params(**seeds)
+        self.estimator_.fit(self.alignment_.matrix(train), part_targets(train, self.classes_))
+        return self
+
+    def predict(self, test: Part) -> np.ndarray:
+        """Give class probabilities; an estimator without them gives its label with certainty."""
+        matrix = self.alignment_.matrix(test)
+        probabilities = np.zeros((len(matrix), len(self.classes_)))
+        if hasattr(self.estimator_, "predict_proba"):
+            probabilities[:, self.estimator_.classes_] = self.estimator_.predict_proba(matrix)
+        else:
+            probabilities[np.arange(len(matrix)), self.estimator_.predict(matrix)] = 1.0
+        return probabilities
+
+
+@dataclass
+class TorchDecoder:
+    """A torch network trained with cross-entropy and Adam.
+
+    The network is made by ``build(input_shape, n_classes)``, where the input shape is that of one
+    example, (channels, ...). With a validation part the epoch of lowest validation loss is kept.
+    """
+
+    build: Callable[[tuple[int, ...], int], Any]
+    features: FeatureChain = field(default_factory=FeatureChain)
+    epochs: int = 30
+    batch_size: int = 64
+    learning_rate: float = 1e-3
+    weight_decay: float = 0.0
+    standardise: bool = True
+
+    def fit(
+        self, train: Part, validation: Part | None = None, context: Context | None = None
+    ) -> TorchDecoder:
+        """Train from a seeded start; keep the best epoch on the validation part, else the last."""
+        torch = _torch()
+        context = context or Context()
+        self.classes_ = context.classes
+        self.alignment_ = Alignment.between([*(group.channels for group in train), *context.test_channels])
+        inputs, targets = self._tensor(train, fit=True), torch.as_tensor(part_targets(train, self.classes_))
+        # One thread and a private seed: the same numbers whatever ran before in this process.
+        torch.set_num_threads(1)
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(int(context.rng.integers(2**63)))
+            self.network_ = self.build(tuple(inputs.shape[1:]), len(self.classes_))
+            self._train(torch, inputs, targets, validation)
+        return self
+
+    def _train(self, torch: Any, inputs: Any, targets: Any, validation: Part | None) -> None:
+        optimiser = torch.optim.Adam(
+            self.network_.parameters(), lr=self.learning_rate, weight_decay=self.weight_decay
+        )
+        loss_of = torch.nn.CrossEntropyLoss()
+        held_out = None
+        if validation:
+            held_out = self._tensor(validation), torch.as_tensor(part_targets(validation, self.classes_))
+        best_loss, best_state = float("inf"), None
+        for _ in range(self.epochs):
+            self.network_.train()
+            for rows in torch.randperm(len(inputs)).split(self.batch_size):
+                optimiser.zero_grad()
+                loss_of(self.network_(inputs[rows]), targets[rows]).backward()
+                optimiser.step()
+            if held_out is not None:
+                loss = float(loss_of(self._logits(torch, held_out[0]), held_out[1]))
+                if loss < best_loss:
+                    best_loss, best_state = loss, copy.deepcopy(self.network_.state_dict())
+        if best_state is not None:
+            self.network_.load_state_dict(best_state)
+
+    def predict(self, test: Part) -> np.ndarray:
+        """Give the softmax of the network's outputs."""
+        torch = _torch()
+        probabilities: np.ndarray = torch.softmax(
+            self._logits(torch, self._tensor(test)).double(), dim=1
+        ).numpy()
+        return probabilities
+
+    def _logits(self, torch: Any, inputs: Any) -> Any:
+        self.network_.eval()
+        with torch.no_grad():
+            return torch.cat([self.network_(rows) for rows in inputs.split(self.batch_size)])
+
+    def _tensor(self, part: Part, fit: bool = False) -> Any:
+        """Stack a part as one tensor (examples, channels, ...), standardised per channel."""
+        torch = _torch()
+        shape = part[0].signals.shape[1:]
+        n_channels = shape[0] if self.alignment_.regions is None else len(self.alignment_.regions)
+        stacked = self.alignment_.matrix(part).reshape(-1, n_channels, *shape[1:])
+        if self.standardise:
+            axes = (0, *range(2, stacked.ndim))
+            if fit:
+                self.mean_ = stacked.mean(axis=axes, keepdims=True, dtype=np.float64).astype(np.float32)
+                spread = stacked.std(axis=axes, keepdims=True, dtype=np.float64).astype(np.float32)
+                self.scale_ = np.where(spread > 0, spread, np.float32(1))
+            stacked -= self.mean_
+            stacked /= self.scale_
+        return torch.from_numpy(stacked)
+
+
+def from_sklearn(estimator: Any, features: FeatureChain | None = None) -> SklearnDecoder:
+    """Make a decoder of a scikit-learn classifier or pipeline.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import RidgeClassifier
+    >>> from_sklearn(RidgeClassifier()).features.name
+    'raw'
+    """
+    return SklearnDecoder(estimator, features or FeatureChain())
+
+
+def from_torch(
+    build: Callable[[tuple[int, ...], int], Any], features: FeatureChain | None = None, **training: Any
+) -> TorchDecoder:
+    """Make a decoder of a torch network: ``build(input_shape, n_classes) -> torch.nn.Module``.
+
+    `training` takes ``epochs``, ``batch_size``, ``learning_rate``, ``weight_decay`` and ``standardise``.
+    """
+    return TorchDecoder(build, features or FeatureChain(), **training)
+
+
+def _torch() -> Any:
+    try:
+        import torch
+    except ImportError as error:
+        raise MissingDependency("PyTorch", "torch", "A torch decoder") from error
+    return torch

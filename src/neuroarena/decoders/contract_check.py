@@ -1,0 +1,184 @@
+"""Checking a decoder against the contract, on synthetic windows, before any data are touched."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from neuroarena.decoders.decoder import Context, Decoder, Group, Part, n_examples
+from neuroarena.features import FeatureChain
+
+N_TRAIN, N_TEST = 24, 10
+
+
+@dataclass(frozen=True)
+class Check:
+    """One point of the contract: what it is, whether it holds, and what was seen."""
+
+    name: str
+    passed: bool
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class _Trial:
+    """Synthetic parts of the benchmark's shape, made for one decoder."""
+
+    decoder: Decoder
+    classes: tuple[str, ...]
+    train: Part
+    validation: Part
+    test: Part
+
+    def context(self) -> Context:
+        return Context(self.classes, tuple(group.channels for group in self.test), np.random.default_rng(7))
+
+    def fitted(self) -> Decoder:
+        decoder = copy.deepcopy(self.decoder)
+        decoder.fit(self.train, self.validation, self.context())
+        return decoder
+
+
+def check_decoder(
+    decoder: Decoder, channels: pd.DataFrame, rate_hz: float, n_samples: int, classes: tuple[str, ...]
+) -> list[Check]:
+    """Run every point of the contract and report each.
+
+    Parameters
+    ----------
+    decoder : Decoder
+        Not changed: every check works on a copy.
+    channels : DataFrame
+        Channel table of the windows to imagine.
+    rate_hz : float
+    n_samples : int
+        Length of a window.
+    classes : tuple of str
+        Classes of the benchmark.
+
+    Returns
+    -------
+    list of Check
+        Those after a failed `fit` or `predict` are not run.
+    """
+    if not isinstance(getattr(decoder, "features", None), FeatureChain):
+        return [Check("features is a FeatureChain", False, f"it is {getattr(decoder, 'features', None)!r}")]
+    checks: list[Check] = []
+    for name, look in _POINTS:
+        # Every point gets parts of its own: a decoder that writes into them must not spoil the next.
+        try:
+            problem = look(_make_trial(decoder, channels, rate_hz, n_samples, classes))
+        except Exception as error:  # a stranger's decoder may raise anything; it is reported, not hidden
+            problem = f"{type(error).__name__}: {error}"
+        checks.append(Check(name, problem is None, problem or ""))
+        if problem is not None and name in ("fit runs", "predict gives one row an example"):
+            break
+    return checks
+
+
+def _make_trial(
+    decoder: Decoder, channels: pd.DataFrame, rate_hz: float, n_samples: int, classes: tuple[str, ...]
+) -> _Trial:
+    rng = np.random.default_rng(0)
+    numbers = iter(range(10**6))
+
+    def part(n: int, with_targets: bool) -> list[Group]:
+        windows = rng.standard_normal((n, len(channels), n_samples), dtype=np.float32)
+        signals, table = decoder.features(windows, channels, rate_hz)
+        ids = [f"check-{next(numbers):04d}" for _ in range(n)]
+        known = pd.DataFrame({"id": ids, "subject": "1", "session": "check"})
+        targets = np.array([classes[row % len(classes)] for row in range(n)]) if with_targets else None
+        return [Group(signals, table, decoder.features.rate_after(rate_hz), known, targets)]
+
+    return _Trial(decoder, classes, part(N_TRAIN, True), part(N_TRAIN, True), part(N_TEST, False))
+
+
+def _fit_runs(trial: _Trial) -> None:
+    trial.fitted()
+
+
+def _fit_without_validation(trial: _Trial) -> None:
+    copy.deepcopy(trial.decoder).fit(trial.train, None, trial.context())
+
+
+def _rows(trial: _Trial) -> str | None:
+    predicted = np.asarray(trial.fitted().predict(trial.test))
+    expected = (n_examples(trial.test), len(trial.classes))
+    return None if predicted.shape == expected else f"expected shape {expected}, got {predicted.shape}"
+
+
+def _probabilities(trial: _Trial) -> str | None:
+    predicted = np.asarray(trial.fitted().predict(trial.test), dtype=float)
+    if not np.isfinite(predicted).all():
+        return "some are NaN or infinite"
+    if (predicted < 0).any() or (predicted > 1).any():
+        return f"they range from {predicted.min():.3g} to {predicted.max():.3g}"
+    worst = float(np.abs(predicted.sum(axis=1) - 1).max())
+    return None if worst < 1e-3 else f"a row sums to {1 + worst:.4f} or {1 - worst:.4f}"
+
+
+def _repeatable(trial: _Trial) -> str | None:
+    first, second = (np.asarray(trial.fitted().predict(trial.test)) for _ in range(2))
+    same = np.array_equal(first, second)
+    return None if same else "two fits with the same seed differ; draw chance from context.rng only"
+
+
+def _leaves_inputs_alone(trial: _Trial) -> str | None:
+    before = [group.signals.copy() for group in (*trial.train, *trial.test)]
+    trial.fitted().predict(trial.test)
+    changed = any(
+        not np.array_equal(old, group.signals)
+        for old, group in zip(before, (*trial.train, *trial.test), strict=True)
+    )
+    return "fit or predict writes into the signals it was given; copy them first" if changed else None
+
+
+def _ignores_order(trial: _Trial) -> str | None:
+    if getattr(trial.decoder, "role", None) == "chance":
+        return None
+    order = np.random.default_rng(1).permutation(N_TEST)
+    group = trial.test[0]
+    shuffled = [Group(group.signals[order], group.channels, group.rate_hz, group.table.iloc[order])]
+    straight, mixed = trial.fitted().predict(trial.test), trial.fitted().predict(shuffled)
+    same = np.allclose(np.asarray(straight)[order], np.asarray(mixed), atol=1e-5)
+    return None if same else "the prediction of an example depends on the order or number of the others"
+
+
+def _one_example(trial: _Trial) -> str | None:
+    group = trial.test[0]
+    single = [Group(group.signals[:1], group.channels, group.rate_hz, group.table.iloc[:1])]
+    shape = np.asarray(trial.fitted().predict(single)).shape
+    return (
+        None if shape == (1, len(trial.classes)) else f"expected shape (1, {len(trial.classes)}), got {shape}"
+    )
+
+
+def _travels(trial: _Trial) -> str | None:
+    # Worker processes get decoders through multiprocessing, which pickles what we ourselves made.
+    pickle.dumps(trial.decoder)
+    return None
+
+
+_Look = Callable[[_Trial], Any]
+_POINTS: tuple[tuple[str, _Look], ...] = (
+    ("fit runs", _fit_runs),
+    ("predict gives one row an example", _rows),
+    ("predictions are probabilities", _probabilities),
+    ("fit runs without a validation part", _fit_without_validation),
+    ("a single example can be predicted", _one_example),
+    ("the same seed gives the same numbers", _repeatable),
+    ("inputs are left as they were", _leaves_inputs_alone),
+    ("the order of examples does not matter", _ignores_order),
+    ("it can be sent to a worker process", _travels),
+)
+
+
+def check_names() -> Iterator[str]:
+    """List the points of the contract, in the order in which they are checked."""
+    yield from (name for name, _ in _POINTS)

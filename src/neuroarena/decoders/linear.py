@@ -1,0 +1,77 @@
+"""Logistic regression on flattened windows or features: the classical baseline."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from neuroarena.decoders.alignment import Alignment
+from neuroarena.decoders.decoder import Context, Part, part_targets
+from neuroarena.features import FeatureChain, Laplacian, Spectrogram
+
+
+@dataclass
+class Linear:
+    """Standardise every feature on the training part, then L2-regularised logistic regression.
+
+    Parameters
+    ----------
+    features : FeatureChain
+        Stateless preprocessing; empty for raw voltage.
+    C : float
+        Inverse of the regularisation strength.
+    tol : float
+        Tolerance of the solver (lbfgs).
+    max_iter : int
+        Most iterations of the solver.
+    """
+
+    role: ClassVar[str] = "classical"
+    features: FeatureChain = field(default_factory=FeatureChain)
+    C: float = 1.0
+    tol: float = 1e-3
+    max_iter: int = 10_000
+
+    def fit(self, train: Part, validation: Part | None = None, context: Context | None = None) -> Linear:
+        """Learn scaling and weights from the training part."""
+        from sklearn.linear_model import LogisticRegression
+
+        context = context or Context()
+        self.classes_ = context.classes
+        self.alignment_ = Alignment.between([*(group.channels for group in train), *context.test_channels])
+        matrix = self.alignment_.matrix(train)
+        self.mean_ = matrix.mean(axis=0, dtype=np.float64).astype(np.float32)
+        matrix -= self.mean_
+        # Centred already, so the second moment is the variance; einsum makes no second matrix.
+        variance = np.einsum("ij,ij->j", matrix, matrix, dtype=np.float64) / len(matrix)
+        self.scale_ = np.sqrt(np.where(variance > 0, variance, 1.0)).astype(np.float32)
+        matrix /= self.scale_
+        self.model_ = LogisticRegression(C=self.C, tol=self.tol, max_iter=self.max_iter)
+        self.model_.fit(matrix, part_targets(train, self.classes_))
+        return self
+
+    def predict(self, test: Part) -> np.ndarray:
+        """Give the probability of each class; one never seen in training gets zero."""
+        matrix = self.alignment_.matrix(test)
+        matrix -= self.mean_
+        matrix /= self.scale_
+        probabilities = np.zeros((len(matrix), len(self.classes_)))
+        probabilities[:, self.model_.classes_] = self.model_.predict_proba(matrix)
+        return probabilities
+
+
+def linear() -> Linear:
+    """Logistic regression on raw voltage."""
+    return Linear()
+
+
+def linear_spectrogram() -> Linear:
+    """Logistic regression on magnitude spectrograms."""
+    return Linear(FeatureChain((Spectrogram(),)))
+
+
+def linear_laplacian_spectrogram() -> Linear:
+    """Logistic regression on spectrograms of Laplacian re-referenced voltage."""
+    return Linear(FeatureChain((Laplacian(), Spectrogram())))

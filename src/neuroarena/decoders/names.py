@@ -1,0 +1,62 @@
+"""Decoders by name: built in, registered, brought by a package, or ``module:attribute``."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from neuroarena.decoders.decoder import Decoder
+from neuroarena.errors import InputError
+from neuroarena.registry import Registry
+
+DECODERS: Registry[Any] = Registry(
+    "decoder",
+    "neuroarena.decoders",
+    {
+        "chance": "neuroarena.decoders.floors:Chance",
+        "dummy": "neuroarena.decoders.floors:Dummy",
+        "linear": "neuroarena.decoders.linear:linear",
+        "linear-spectrogram": "neuroarena.decoders.linear:linear_spectrogram",
+        "linear-laplacian-spectrogram": "neuroarena.decoders.linear:linear_laplacian_spectrogram",
+    },
+)
+
+
+def load_decoder(name: str, **parameters: Any) -> Decoder:
+    """Make a decoder by its name.
+
+    Parameters
+    ----------
+    name : str
+        A name of ``neuroarena list decoders``, or ``module:attribute`` naming a decoder, a class
+        or a function that makes one.
+    **parameters
+        Given to the class or function.
+
+    Raises
+    ------
+    UnknownName
+        With the closest names.
+    InputError
+        When what the name stands for is not a decoder.
+    """
+    found = DECODERS.get(name)
+    if inspect.isclass(found) or inspect.isroutine(found):
+        try:
+            found = found(**parameters)
+        except TypeError as error:
+            raise InputError(f'The decoder "{name}" cannot be made: {error}.') from error
+    elif parameters:
+        raise InputError(f'"{name}" is a decoder already made; it takes no parameters.')
+    if not isinstance(found, Decoder):
+        raise InputError(
+            f'"{name}" is a {type(found).__name__}, which is not a decoder: it needs fit(train, validation, context), '
+            "predict(test) and an attribute features. Adapt it with neuroarena.from_sklearn or neuroarena.from_torch."
+        )
+    return found
+
+
+def describe_decoder(name: str) -> str:
+    """Give the first line of a decoder's documentation."""
+    documentation = inspect.getdoc(DECODERS.get(name)) or ""
+    return documentation.partition("\n")[0]

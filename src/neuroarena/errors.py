@@ -1,0 +1,28 @@
+"""The errors neuroarena raises: one root, few children, each with its exit code."""
+
+from __future__ import annotations
+
+
+class NeuroarenaError(Exception):
+    """The work failed; the message says what, and what to do about it."""
+
+    exit_code = 1
+
+
+class InputError(NeuroarenaError):
+    """What was given is wrong: a file, a row, a name or an option. Nothing was written."""
+
+    exit_code = 2
+
+
+class UnknownName(InputError):
+    """No benchmark, decoder, dataset or metric has this name."""
+
+
+class MissingDependency(InputError):
+    """An optional library is needed and is not installed."""
+
+    def __init__(self, library: str, extra: str, purpose: str) -> None:
+        super().__init__(
+            f'{purpose} needs {library}, which is not installed. Install it with: pip install "neuroarena[{extra}]"'
+        )

@@ -1,0 +1,24 @@
+"""Running decoders on benchmarks: plan, cache, engine, progress, results."""
+
+from __future__ import annotations
+
+from neuroarena.evaluation.cache import default_cache
+from neuroarena.evaluation.engine import available_cores
+from neuroarena.evaluation.evaluate import Interrupted, evaluate, evaluate_all
+from neuroarena.evaluation.progress import Progress, Silence, TerminalProgress
+from neuroarena.evaluation.results import Result, find_results, load_result, save_result
+
+__all__ = [
+    "Interrupted",
+    "Progress",
+    "Result",
+    "Silence",
+    "TerminalProgress",
+    "available_cores",
+    "default_cache",
+    "evaluate",
+    "evaluate_all",
+    "find_results",
+    "load_result",
+    "save_result",
+]

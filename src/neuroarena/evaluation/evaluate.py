@@ -1,0 +1,238 @@
+"""Evaluating decoders on benchmarks: plan, compute what the cache lacks, score, keep."""
+
+from __future__ import annotations
+
+import datetime
+import platform
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from neuroarena import __version__
+from neuroarena.benchmarks import Benchmark, Suite, load_benchmark
+from neuroarena.decoders import Decoder, load_decoder
+from neuroarena.errors import InputError, NeuroarenaError
+from neuroarena.evaluation.cache import CellCache, default_cache
+from neuroarena.evaluation.cell import Cell
+from neuroarena.evaluation.engine import Outcome, run_jobs
+from neuroarena.evaluation.identity import library_versions
+from neuroarena.evaluation.plan import RunPlan, plan_features, plan_run
+from neuroarena.evaluation.progress import Progress, Silence
+from neuroarena.evaluation.results import RECORD_SCHEMA, Result, save_result
+from neuroarena.fingerprint import remember_digests_in
+from neuroarena.scoring import UnitScores, score
+
+
+class Interrupted(NeuroarenaError):
+    """The run was stopped; what had been computed is kept."""
+
+
+def evaluate(
+    decoder: Decoder | str,
+    benchmark: Benchmark | str,
+    split: str | None = None,
+    *,
+    data: str | None = None,
+    name: str | None = None,
+    out: str | Path | None = None,
+    workers: int = 1,
+    seed: int = 0,
+    cache: str | Path | None = None,
+    progress: Progress | None = None,
+    **options: Any,
+) -> Result:
+    """Evaluate one decoder on one split of one benchmark.
+
+    Parameters
+    ----------
+    decoder : Decoder or str
+        A decoder, or a name of ``neuroarena list decoders``, or ``module:attribute``.
+    benchmark : Benchmark or str
+        A loaded benchmark, or its name; `data` and `options` then go to ``load_benchmark``.
+    split : str, optional
+        Name of the split; by default the benchmark's first.
+    name : str, optional
+        What boards call the decoder; by default its registered name or its class.
+    out : path, optional
+        Folder to keep the result in; without it the result is only returned.
+    workers : int
+        Number of processes. The numbers do not depend on it.
+    seed : int
+        From which every cell's own seed is derived.
+    cache : path, optional
+        Folder of the cache; by default ``NEUROARENA_CACHE`` or the user's cache folder.
+    progress : Progress, optional
+        Told how far the run has come.
+
+    Returns
+    -------
+    Result
+    """
+    chosen = load_benchmark(benchmark, data, **options) if isinstance(benchmark, str) else benchmark
+    if isinstance(chosen, Suite):
+        raise InputError(
+            f'"{benchmark}" is a suite of {len(chosen.benchmarks)} tasks; use evaluate_all, or name a task.'
+        )
+    return evaluate_all(
+        [(name, decoder)],
+        [chosen],
+        [split],
+        out=out,
+        workers=workers,
+        seed=seed,
+        cache=cache,
+        progress=progress,
+    )[0]
+
+
+def evaluate_all(
+    decoders: Sequence[tuple[str | None, Decoder | str]],
+    benchmarks: Iterable[Benchmark],
+    splits: Sequence[str | None],
+    *,
+    out: str | Path | None = None,
+    workers: int = 1,
+    seed: int = 0,
+    cache: str | Path | None = None,
+    progress: Progress | None = None,
+) -> list[Result]:
+    """Evaluate every decoder on every split of every benchmark, in one plan.
+
+    Features that several of them share are computed once. Parameters are those of
+    :func:`evaluate`; a decoder comes with the name boards give it, or None.
+    """
+    folder = Path(cache) if cache is not None else default_cache()
+    remember_digests_in(folder / "digests")
+    named = [_named(name, decoder) for name, decoder in decoders]
+    plans = [
+        plan_run(decoder, name, benchmark, split or benchmark.splits[0], seed)
+        for benchmark in benchmarks
+        for split in splits
+        for name, decoder in named
+    ]
+    started = _now()
+    outcomes = _compute(plans, folder, workers, progress or Silence())
+    results = [_assemble(plan, CellCache(folder), outcomes, started) for plan in plans]
+    _forget_unnamed(plans, CellCache(folder))
+    return results if out is None else [save_result(result, Path(out)) for result in results]
+
+
+def _named(name: str | None, decoder: Decoder | str) -> tuple[str, Decoder]:
+    if isinstance(decoder, str):
+        return name or decoder, load_decoder(decoder)
+    return name or type(decoder).__name__, decoder
+
+
+def _compute(plans: list[RunPlan], cache: Path, workers: int, progress: Progress) -> dict[str, Outcome]:
+    """Compute the features and cells that the cache lacks; give the outcome of each cell by key."""
+    kept = CellCache(cache)
+    cells = {cell.key: cell for plan in plans for cell in plan.cells}
+    todo = [cell for key, cell in cells.items() if key not in kept]
+    shards = plan_features(todo, cache)
+    outcomes: dict[str, Outcome] = {}
+
+    def shard_done(_: Outcome) -> None:
+        progress.advance("features")
+
+    def cell_done(outcome: Outcome) -> None:
+        assert isinstance(outcome.job, Cell)
+        outcomes[outcome.job.key] = outcome
+        progress.advance("cells")
+
+    try:
+        if shards:
+            progress.begin("features", len(shards))
+            # A shard that fails leaves its windows out; the cells that need them say so.
+            run_jobs(shards, cache, workers, shard_done)
+        progress.begin("cells", len(cells), len(cells) - len(todo))
+        run_jobs(todo, cache, workers, cell_done)
+    except KeyboardInterrupt as interrupt:
+        done = sum(key in kept for key in cells)
+        raise Interrupted(
+            f"Stopped. {done} of {len(cells)} cells are kept; run the same command again to go on from there."
+        ) from interrupt
+    return outcomes
+
+
+def _assemble(plan: RunPlan, kept: CellCache, outcomes: dict[str, Outcome], started: str) -> Result:
+    """Put the cells of a run together, score them and write the record."""
+    tables: list[pd.DataFrame] = []
+    cells: list[dict[str, Any]] = []
+    for cell in plan.cells:
+        entry: dict[str, Any] = {"fold": cell.fold, "key": cell.key, "status": "complete"}
+        outcome = outcomes.get(cell.key)
+        if cell.key in kept:
+            table, note = kept.read(cell.key)
+            tables.append(table)
+            entry["warnings"] = note.get("warnings", [])
+        else:
+            reason = outcome.error if outcome is not None else "it was not computed"
+            details = outcome.details if outcome is not None else None
+            entry |= {"status": "failed", "error": reason, "traceback": details}
+        entry["seconds"] = round(outcome.seconds, 3) if outcome is not None else None
+        entry["n_train"] = sum(len(windows.starts) for windows in cell.train)
+        entry["n_test"] = sum(len(windows.starts) for windows in cell.test)
+        cells.append(entry)
+    predictions, unit_scores = None, None
+    if tables:
+        predictions = pd.concat(tables, ignore_index=True).sort_values("id", ignore_index=True)
+        unit_scores = _score(plan, predictions)
+    return Result(_record(plan, cells, unit_scores, started), predictions, unit_scores)
+
+
+def _score(plan: RunPlan, predictions: pd.DataFrame) -> UnitScores:
+    truth = plan.benchmark.truth(plan.split)
+    judged = truth[truth["id"].isin(predictions["id"])]
+    return score(predictions, judged, plan.benchmark.manifest)
+
+
+def _record(
+    plan: RunPlan, cells: list[dict[str, Any]], unit_scores: UnitScores | None, started: str
+) -> dict[str, Any]:
+    benchmark = plan.benchmark
+    complete = all(cell["status"] == "complete" for cell in cells)
+    return {
+        "schema_version": RECORD_SCHEMA,
+        "run_key": plan.key,
+        "status": "complete" if complete else "failed",
+        "simulated": benchmark.simulated,
+        "benchmark": {
+            "name": benchmark.name,
+            "options": dict(benchmark.options),
+            "notes": list(benchmark.notes),
+            "manifest_hash": benchmark.manifest.hash,
+        },
+        "split": {"name": plan.split.name, "hash": plan.split.hash, "folds": len(plan.split.folds)},
+        "decoder": {
+            "name": plan.decoder_name,
+            "role": getattr(plan.decoder, "role", "entry"),
+            "type": plan.identity.type,
+            "parameters": plan.identity.parameters,
+            "code": plan.identity.code,
+            "not_cached_because": plan.identity.reason,
+        },
+        "seed": plan.seed,
+        "score": unit_scores.value if unit_scores is not None and complete else None,
+        "metric": benchmark.manifest.metric,
+        "scorer_version": unit_scores.scorer_version if unit_scores is not None else None,
+        "neuroarena": __version__,
+        "libraries": {"python": platform.python_version(), **library_versions()},
+        "started": started,
+        "finished": _now(),
+        "cells": cells,
+        "manifest": benchmark.manifest.model_dump(mode="json"),
+    }
+
+
+def _forget_unnamed(plans: list[RunPlan], kept: CellCache) -> None:
+    """Remove the cells of decoders that cannot be told apart: another may get the same key later."""
+    for plan in plans:
+        if plan.identity.key is None:
+            for cell in plan.cells:
+                kept.path(cell.key).unlink(missing_ok=True)
+
+
+def _now() -> str:
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")

@@ -1,0 +1,184 @@
+"""Planning a run: which cells there are, what each reads, and the key each is kept under."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from neuroarena.benchmarks import Benchmark, Fold, Split
+from neuroarena.decoders import Decoder
+from neuroarena.errors import InputError
+from neuroarena.evaluation import cell as cell_module
+from neuroarena.evaluation.cell import Cell, FeatureShard, WindowSet
+from neuroarena.evaluation.feature_store import FeatureStore, shard_starts
+from neuroarena.evaluation.identity import Identity, identify
+from neuroarena.fingerprint import code_fingerprint, digest
+from neuroarena.recordings import Recording
+
+
+@dataclass(frozen=True)
+class RunPlan:
+    """One decoder on one split of one benchmark: a line of a board."""
+
+    benchmark: Benchmark
+    split: Split
+    decoder_name: str
+    decoder: Decoder
+    identity: Identity
+    seed: int
+    cells: tuple[Cell, ...]
+
+    @property
+    def key(self) -> str:
+        """SHA-256 over what was asked; the same question has the same key."""
+        asked = [
+            self.benchmark.name,
+            self.benchmark.manifest.hash,
+            self.split.hash,
+            self.decoder_name,
+            self.seed,
+        ]
+        return digest([*asked, sorted(cell.key for cell in self.cells)])
+
+
+class _Recordings:
+    """Recordings of a benchmark, opened once, with their fingerprints."""
+
+    def __init__(self, benchmark: Benchmark) -> None:
+        self.benchmark = benchmark
+        self._open: dict[str, tuple[Recording, str]] = {}
+
+    def get(self, key: str) -> tuple[Recording, str]:
+        if key not in self._open:
+            recording = self.benchmark.recording(key)
+            self._open[key] = recording, recording.fingerprint()
+        return self._open[key]
+
+
+def plan_run(
+    decoder: Decoder, decoder_name: str, benchmark: Benchmark, split_name: str, seed: int = 0
+) -> RunPlan:
+    """Lay out the cells of one decoder on one split of one benchmark.
+
+    Raises
+    ------
+    InputError
+        For an unknown split, a missing recording, or a window outside its recording.
+    """
+    split = benchmark.split(split_name)
+    identity = identify(decoder)
+    recordings = _Recordings(benchmark)
+    table = benchmark.examples.set_index("id", drop=False)
+    cells = tuple(
+        _plan_cell(decoder, identity, benchmark, split, fold, table, recordings, seed) for fold in split.folds
+    )
+    return RunPlan(benchmark, split, decoder_name, decoder, identity, seed, cells)
+
+
+def _plan_cell(
+    decoder: Decoder,
+    identity: Identity,
+    benchmark: Benchmark,
+    split: Split,
+    fold: Fold,
+    table: pd.DataFrame,
+    recordings: _Recordings,
+    seed: int,
+) -> Cell:
+    parts = {
+        "train": _window_sets(table, fold.train, recordings, with_targets=True),
+        "validation": _window_sets(table, fold.validation, recordings, with_targets=True),
+        "test": _window_sets(table, fold.test, recordings, with_targets=False),
+    }
+    cell_seed = int(digest([seed, benchmark.name, split.name, fold.name])[:15], 16)
+    key = digest(
+        {
+            "benchmark": benchmark.name,
+            "manifest": benchmark.manifest.hash,
+            "fold": fold.hash,
+            "data": {name: [windows.digest() for windows in sets] for name, sets in parts.items()},
+            "decoder": identity.key or f"unknown {id(decoder)}",
+            "seed": cell_seed,
+            "code": code_fingerprint(cell_module),
+        }
+    )
+    return Cell(
+        benchmark=benchmark.name,
+        split=split.name,
+        fold=fold.name,
+        decoder=decoder,
+        manifest=benchmark.manifest,
+        seed=cell_seed,
+        key=key,
+        **parts,
+    )
+
+
+def _window_sets(
+    table: pd.DataFrame, ids: Iterable[str], recordings: _Recordings, with_targets: bool
+) -> tuple[WindowSet, ...]:
+    """Group the examples of a part by recording, in the order of ids: what a decoder will see."""
+    part = table.loc[sorted(ids)]
+    sets = []
+    for key, group in part.groupby("recording", sort=True):
+        recording, fingerprint = recordings.get(str(key))
+        starts = group["start"].to_numpy(dtype=np.int64)
+        lengths = (group["stop"] - group["start"]).unique()
+        if len(lengths) != 1:
+            raise InputError(
+                f"{recording.name}: windows of {len(lengths)} lengths in one part; they must be equal."
+            )
+        length = int(lengths[0])
+        _check_inside(group, recording, length)
+        known = group[["id", "subject", "session"]].reset_index(drop=True)
+        targets = group["target"].to_numpy() if with_targets else None
+        sets.append(WindowSet(recording, fingerprint, starts, length, known, targets))
+    return tuple(sets)
+
+
+def _check_inside(group: pd.DataFrame, recording: Recording, length: int) -> None:
+    outside = (group["start"] < 0) | (group["start"] + length > recording.n_samples)
+    if outside.any():
+        row = group[outside].iloc[0]
+        raise InputError(
+            f'{recording.name}: the window [{row["start"]}, {row["stop"]}) of example "{row["id"]}" lies outside the '
+            f"recording, which has samples 0 to {recording.n_samples}."
+        )
+
+
+def plan_features(cells: Iterable[Cell], cache: Path) -> list[FeatureShard]:
+    """Find the features that these cells need and the cache lacks, cut into shards.
+
+    A window that several tasks, folds or decoders use is listed once.
+    """
+    wanted: dict[Path, tuple[FeatureStore, WindowSet, list[np.ndarray]]] = {}
+    for cell in cells:
+        chain = cell.decoder.features
+        if not chain.steps:
+            continue
+        for windows in cell.window_sets():
+            store = FeatureStore(cache, windows.fingerprint, chain, windows.length)
+            wanted.setdefault(store.folder, (store, windows, []))[2].append(windows.starts)
+    shards = []
+    for store, windows, starts in wanted.values():
+        missing = store.missing(np.concatenate(starts))
+        if not len(missing):
+            continue
+        size = _bytes_a_window(store, windows)
+        shards += [
+            FeatureShard(windows.recording, windows.fingerprint, store.chain, store.length, part)
+            for part in shard_starts(missing, size)
+        ]
+    return shards
+
+
+def _bytes_a_window(store: FeatureStore, windows: WindowSet) -> int:
+    recording = windows.recording
+    blank = np.zeros((1, len(recording.channels), store.length), dtype=np.float32)
+    values: Any = store.chain(blank, recording.channels, recording.rate_hz)[0]
+    return int(values.nbytes)

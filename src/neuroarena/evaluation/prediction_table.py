@@ -1,0 +1,59 @@
+"""From what a decoder returns to the predictions table of the contracts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from neuroarena.errors import NeuroarenaError
+from neuroarena.scoring import Manifest
+
+
+def prediction_table(predicted: Any, ids: np.ndarray, manifest: Manifest) -> pd.DataFrame:
+    """Make the table of predictions that the manifest asks for, sorted by id.
+
+    Raises
+    ------
+    NeuroarenaError
+        When the decoder returned another shape, or numbers that are not finite.
+    """
+    n = len(ids)
+    if manifest.prediction == "text":
+        texts = list(predicted)
+        _expect(len(texts) == n, f"{n} texts", f"{len(texts)}")
+        return _sorted(pd.DataFrame({"id": ids, "text": texts}))
+    values = np.asarray(predicted)
+    if manifest.prediction == "label":
+        if values.ndim == 2:
+            _expect(
+                values.shape == (n, len(manifest.classes)),
+                f"shape ({n}, {len(manifest.classes)})",
+                values.shape,
+            )
+            values = np.asarray(manifest.classes)[values.argmax(axis=1)]
+        _expect(values.shape == (n,), f"{n} labels", values.shape)
+        return _sorted(pd.DataFrame({"id": ids, "label": values.astype(str)}))
+    values = values.astype(np.float64)
+    _expect(bool(np.isfinite(values).all()), "finite numbers", "NaN or infinity")
+    if manifest.prediction == "probabilities":
+        _expect(
+            values.shape == (n, len(manifest.classes)), f"shape ({n}, {len(manifest.classes)})", values.shape
+        )
+        columns = {f"p_{name}": values[:, number] for number, name in enumerate(manifest.classes)}
+        return _sorted(pd.DataFrame({"id": ids, **columns}))
+    if manifest.prediction == "number":
+        _expect(values.shape == (n,), f"shape ({n},)", values.shape)
+        return _sorted(pd.DataFrame({"id": ids, "number": values}))
+    _expect(values.ndim == 2 and len(values) == n, f"shape ({n}, length of a vector)", values.shape)
+    return _sorted(pd.DataFrame({"id": ids, "vector": list(values.astype(np.float32))}))
+
+
+def _sorted(table: pd.DataFrame) -> pd.DataFrame:
+    return table.sort_values("id", ignore_index=True)
+
+
+def _expect(holds: bool, expected: str, got: Any) -> None:
+    if not holds:
+        raise NeuroarenaError(f"predict() returned {got}; expected {expected}.")

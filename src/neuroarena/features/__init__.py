@@ -1,0 +1,28 @@
+"""Features: stateless functions of windows, with the channel table going in and coming out.
+
+Whatever is learned from data (scaling, components, selections) belongs into a decoder instead.
+"""
+
+from __future__ import annotations
+
+from neuroarena.features.chain import FeatureChain, FeatureStep
+from neuroarena.features.contacts import Contact, contact_of
+from neuroarena.features.filters import Downsample, Notch
+from neuroarena.features.regions import region_average, shared_regions
+from neuroarena.features.rereference import Bipolar, CommonAverage, Laplacian
+from neuroarena.features.spectrogram import Spectrogram
+
+__all__ = [
+    "Bipolar",
+    "CommonAverage",
+    "Contact",
+    "Downsample",
+    "FeatureChain",
+    "FeatureStep",
+    "Laplacian",
+    "Notch",
+    "Spectrogram",
+    "contact_of",
+    "region_average",
+    "shared_regions",
+]

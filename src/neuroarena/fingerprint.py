@@ -1,0 +1,165 @@
+"""Fingerprints of values, files and code: what the cache keys and the records are made of."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import functools
+import hashlib
+import importlib.util
+import inspect
+import json
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from neuroarena import atomic
+
+PACKAGE = __name__.partition(".")[0]
+
+
+def canonical_json(value: Any) -> str:
+    """Give the one JSON text of a value: sorted keys, no spaces, no NaN.
+
+    Tuples are lists, dataclasses are objects, paths are text.
+
+    Raises
+    ------
+    TypeError
+        When the value holds something that has no JSON form (an array, a function).
+
+    Examples
+    --------
+    >>> canonical_json({"b": (1, 2), "a": None})
+    '{"a":null,"b":[1,2]}'
+    """
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False, default=_plain)
+
+
+def _plain(value: Any) -> Any:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    if isinstance(value, Path):
+        return str(value)
+    if hasattr(value, "item") and getattr(value, "shape", None) == ():
+        return value.item()
+    raise TypeError(f"{type(value).__name__} has no canonical JSON form")
+
+
+def digest(value: Any) -> str:
+    """Give the SHA-256 of the canonical JSON of a value, in hexadecimal."""
+    return hashlib.sha256(canonical_json(value).encode("utf-8")).hexdigest()
+
+
+def file_digest(path: str | Path) -> str:
+    """Give the SHA-256 of a file's content; remembered while its size and times stay as they are."""
+    path = Path(path).resolve()
+    status = path.stat()
+    identity = (str(path), status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
+    if identity not in _digests:
+        _digests[identity] = _remembered_digest(path, identity)
+    return _digests[identity]
+
+
+_digests: dict[tuple[str, int, int, int, int], str] = {}
+_memory: Path | None = None
+
+
+def remember_digests_in(folder: Path) -> None:
+    """Keep the digests of large files in a folder, so that the next process need not read them again."""
+    global _memory
+    _memory = folder
+
+
+def _remembered_digest(path: Path, identity: tuple[str, int, int, int, int]) -> str:
+    note = _memory / digest(identity) if _memory is not None and identity[1] >= 2**20 else None
+    if note is not None and note.exists():
+        return note.read_text(encoding="ascii")
+    with open(path, "rb") as file:
+        content = hashlib.file_digest(file, "sha256").hexdigest()
+    if note is not None:
+        atomic.write_text(note, content)
+    return content
+
+
+def code_fingerprint(thing: Any) -> str:
+    """Fingerprint the code behind an object: its module and every module of its package that it imports.
+
+    Parameters
+    ----------
+    thing
+        A module, class, function, or an instance of a class.
+
+    Returns
+    -------
+    str
+        SHA-256 over the sources of the module that defines `thing` and, transitively, of the
+        modules it imports from the same top-level package or from neuroarena. Editing any of
+        them changes the fingerprint; editing anything else does not.
+
+    Raises
+    ------
+    ValueError
+        When there is no source to read, as for something defined at an interactive prompt.
+    """
+    module = _module_of(thing)
+    return _module_fingerprint(module.__name__)
+
+
+def _module_of(thing: Any) -> ModuleType:
+    if isinstance(thing, ModuleType):
+        return thing
+    owner = thing if inspect.isclass(thing) or inspect.isroutine(thing) else type(thing)
+    module = sys.modules.get(owner.__module__)
+    if module is None or not getattr(module, "__file__", None):
+        raise ValueError(f"{owner.__module__}.{owner.__qualname__} has no source file to fingerprint")
+    return module
+
+
+def _module_fingerprint(name: str) -> str:
+    sources: dict[str, str] = {}
+    waiting = [name]
+    while waiting:
+        current = waiting.pop()
+        path = _source_path(current)
+        if current in sources or path is None:
+            continue
+        # The entry script is known as __main__ in one process and __mp_main__ in its workers.
+        label = "__main__" if current == "__mp_main__" else current
+        sources[label] = file_digest(path)
+        waiting.extend(_imports(str(path), current, sources[label]))
+    if not sources:
+        raise ValueError(f"{name} has no source file to fingerprint")
+    return digest(sources)
+
+
+def _source_path(name: str) -> Path | None:
+    loaded = sys.modules.get(name)
+    file = getattr(loaded, "__file__", None)
+    if file is None:
+        try:
+            spec = importlib.util.find_spec(name)
+        except (ImportError, ValueError):
+            return None
+        file = spec.origin if spec is not None else None
+    return Path(file) if file and file.endswith(".py") and Path(file).exists() else None
+
+
+@functools.lru_cache(maxsize=4096)
+def _imports(path: str, module: str, content: str) -> tuple[str, ...]:  # noqa: ARG001 - part of the cache key
+    """List the modules of its own package, and of neuroarena, that a source file names in imports."""
+    own = module.partition(".")[0]
+    names: set[str] = set()
+    package = module if path.endswith("__init__.py") else module.rpartition(".")[0]
+    for node in ast.walk(ast.parse(Path(path).read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                parent = package.split(".")
+                base = ".".join([*parent[: len(parent) - node.level + 1], *filter(None, [node.module])])
+            names.add(base)
+            names.update(f"{base}.{alias.name}" for alias in node.names)
+    return tuple(sorted(name for name in names if name.partition(".")[0] in {own, PACKAGE}))

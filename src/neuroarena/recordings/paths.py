@@ -1,0 +1,28 @@
+"""The files behind a recording, checked before anything opens them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from neuroarena.errors import InputError
+
+
+def existing_file(path: str | Path) -> Path:
+    """Give `path` as a Path to a file that is there and is not empty.
+
+    Raises
+    ------
+    InputError
+        When there is no such file, it is a folder, or it holds nothing.
+    """
+    try:
+        file = Path(path)
+    except TypeError as error:
+        raise InputError(f"Expected the path of a file, got {path!r}.") from error
+    if not file.exists():
+        raise InputError(f"{file}: no such file.")
+    if not file.is_file():
+        raise InputError(f"{file}: is a folder, expected a file.")
+    if file.stat().st_size == 0:
+        raise InputError(f"{file}: is empty.")
+    return file

@@ -1,0 +1,115 @@
+"""Names for things: built in, registered in process, or brought by other packages."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from collections.abc import Callable, Iterable, Mapping
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, Generic, TypeVar
+
+from neuroarena.errors import InputError, UnknownName
+
+T = TypeVar("T")
+
+
+class Registry(Generic[T]):
+    """Find a thing of one kind by its name.
+
+    Three sources, in this order: what was registered in this process with :meth:`register`, what
+    neuroarena brings (given as ``module:attribute`` so that nothing is imported before it is asked
+    for), and the entry points of installed packages. A name with a colon is itself an address.
+
+    Parameters
+    ----------
+    kind : str
+        What the names stand for, as errors say it: "decoder", "benchmark", ...
+    group : str
+        Name of the entry-point group other packages use.
+    builtin : mapping of str to str
+        Name to ``module:attribute``.
+    plural : str, optional
+        The word `neuroarena list` takes.
+    """
+
+    def __init__(self, kind: str, group: str, builtin: Mapping[str, str], plural: str | None = None) -> None:
+        self.kind = kind
+        self.group = group
+        self.plural = plural or f"{kind}s"
+        self._builtin = dict(builtin)
+        self._registered: dict[str, T] = {}
+
+    def register(self, name: str) -> Callable[[T], T]:
+        """Register the decorated object under `name`, for this process.
+
+        Examples
+        --------
+        >>> shapes: Registry[type] = Registry("shape", "example.shapes", {})
+        >>> @shapes.register("circle")
+        ... class Circle: ...
+        >>> shapes.get("circle") is Circle
+        True
+        """
+
+        def keep(thing: T) -> T:
+            if name in self._registered or name in self._builtin:
+                raise InputError(f'There is already a {self.kind} "{name}". Choose another name.')
+            self._registered[name] = thing
+            return thing
+
+        return keep
+
+    def names(self) -> list[str]:
+        """List every known name, sorted."""
+        return sorted({*self._registered, *self._builtin, *self._entry_points()})
+
+    def origin(self, name: str) -> str:
+        """Say where a name comes from: "neuroarena", "this process", or the package that brings it."""
+        if name in self._registered:
+            return "this process"
+        if name in self._builtin:
+            return "neuroarena"
+        point = self._entry_points()[name]
+        return point.dist.name if point.dist is not None else point.value
+
+    def get(self, name: str) -> T:
+        """Return what `name` stands for.
+
+        Raises
+        ------
+        UnknownName
+            With the closest names, when there is nothing of that name.
+        """
+        if name in self._registered:
+            return self._registered[name]
+        if name in self._builtin:
+            return self._load(name, self._builtin[name])
+        if ":" in name:
+            return self._load(name, name)
+        points = self._entry_points()
+        if name in points:
+            return self._load(name, points[name].value)
+        raise unknown_name(self.kind, name, self.names(), self.plural)
+
+    def _entry_points(self) -> dict[str, EntryPoint]:
+        return {point.name: point for point in entry_points(group=self.group)}
+
+    def _load(self, name: str, address: str) -> T:
+        module_name, _, attribute = address.partition(":")
+        try:
+            found: Any = importlib.import_module(module_name)
+            for part in attribute.split("."):
+                found = getattr(found, part)
+        except (ImportError, AttributeError) as error:
+            raise InputError(
+                f'The {self.kind} "{name}" cannot be loaded from {address}: {error}. '
+                "Expected module:attribute with the module importable from here."
+            ) from error
+        return found  # type: ignore[no-any-return]
+
+
+def unknown_name(kind: str, name: str, known: Iterable[str], plural: str) -> UnknownName:
+    """Make the error for an unknown name, with the closest known ones."""
+    close = difflib.get_close_matches(name, list(known), n=3, cutoff=0.5)
+    hint = f" Did you mean {' or '.join(chr(34) + match + chr(34) for match in close)}?" if close else ""
+    return UnknownName(f'No {kind} "{name}".{hint} See: neuroarena list {plural}')

@@ -1,0 +1,34 @@
+"""Scoring: manifests, checks, metrics and score(). Pure, audited, and free of torch and of the web."""
+
+from __future__ import annotations
+
+from neuroarena.scoring.checks import check_metadata, check_prediction_table, check_predictions, check_truth
+from neuroarena.scoring.combiners import COMBINERS, Combiner, columns_of, combine, track_score
+from neuroarena.scoring.files import read_metadata, read_predictions, write_predictions
+from neuroarena.scoring.manifest import Manifest, higher_is_better, manifests_from_toml
+from neuroarena.scoring.metrics import METRICS, Metric
+from neuroarena.scoring.score import SCORER_VERSION, score
+from neuroarena.scoring.unit_scores import UnitScores
+
+__all__ = [
+    "COMBINERS",
+    "METRICS",
+    "SCORER_VERSION",
+    "Combiner",
+    "Manifest",
+    "Metric",
+    "UnitScores",
+    "check_metadata",
+    "check_prediction_table",
+    "check_predictions",
+    "check_truth",
+    "columns_of",
+    "combine",
+    "higher_is_better",
+    "manifests_from_toml",
+    "read_metadata",
+    "read_predictions",
+    "score",
+    "track_score",
+    "write_predictions",
+]

@@ -1,0 +1,303 @@
+"""Checking truth and predictions before anything is scored.
+
+Every refusal is an :class:`InputError` that names the table, the row (0-based, as in the file) and its id,
+what was expected and what was found. A prediction can never make a unit undefined, because nothing that
+could passes here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from neuroarena.errors import InputError
+from neuroarena.scoring.columns import (
+    OUTCOME,
+    Place,
+    class_column,
+    first,
+    id_column,
+    named_column,
+    number_column,
+    quoted,
+    text_column,
+    vector_column,
+    without_nul,
+)
+from neuroarena.scoring.manifest import Manifest
+from neuroarena.scoring.metrics import METRICS
+
+TRUTH_COLUMNS = ("id", "fold", "unit", "cluster", "target")
+SUM_TOLERANCE = 1e-3
+
+
+@dataclass(frozen=True)
+class Truth:
+    """A checked truth, sorted by unit, fold and id, and cut into the cells (unit, fold) that are scored.
+
+    `starts` holds the first row of every cell, (cells,); `target` is as metrics take it, (n,) or (n, length).
+    """
+
+    ids: pa.LargeStringArray
+    target: np.ndarray
+    starts: np.ndarray
+    unit: list[str]
+    fold: list[str]
+    cluster: list[str]
+
+    @property
+    def stops(self) -> np.ndarray:
+        """One past the last row of every cell, (cells,)."""
+        return np.append(self.starts[1:], len(self.ids))
+
+
+def check_truth(truth: pd.DataFrame, manifest: Manifest, source: str = "truth") -> None:
+    """Refuse a truth table that cannot be scored against.
+
+    Parameters
+    ----------
+    truth : DataFrame
+        Columns id, fold, unit, cluster (text) and target. Classes may be text or whole numbers and are
+        compared with ``manifest.classes`` as text. Other columns are left alone.
+    manifest : Manifest
+    source : str
+        The table's name in sentences.
+
+    Raises
+    ------
+    InputError
+        At the first thing that is wrong.
+    """
+    read_truth(truth, manifest, source)
+
+
+def check_predictions(
+    predictions: pd.DataFrame, truth: pd.DataFrame, manifest: Manifest, source: str = "predictions"
+) -> None:
+    """Refuse predictions that cannot be scored.
+
+    Parameters
+    ----------
+    predictions : DataFrame
+        Columns ``id`` and those of ``manifest.prediction_columns``, in any order, and no others.
+    truth : DataFrame
+        Only its ``id`` is needed (and ``target`` for the length of vectors, unless the manifest caps it), so
+        that a participant without the answers gets the same verdict as the server.
+    manifest : Manifest
+    source : str
+        The table's name in sentences.
+
+    Raises
+    ------
+    InputError
+        At the first thing that is wrong.
+    """
+    _check_columns(truth, ("id",), "truth")
+    length = manifest.caps.get("vector_length")
+    if manifest.prediction == "vector" and length is None and "target" in truth.columns:
+        place = Place("truth", id_column(truth, "truth"))
+        length = vector_column(truth["target"], "target", None, place).shape[1]
+    ids, _ = read_predictions_table(predictions, manifest, source, length)
+    _match(ids, id_column(truth, "truth"), source)
+
+
+def check_prediction_table(
+    predictions: pd.DataFrame, manifest: Manifest, source: str = "predictions"
+) -> None:
+    """Refuse predictions that could not be scored against any truth: all checks but those against its ids."""
+    read_predictions_table(predictions, manifest, source, manifest.caps.get("vector_length"))
+
+
+def check_metadata(metadata: bytes | str | None, manifest: Manifest, source: str) -> dict[str, Any]:
+    """Check what a prediction file says about itself, and return it.
+
+    Parameters
+    ----------
+    metadata : bytes or str or None
+        JSON with ``benchmark``, ``definition`` and ``manifest`` (the hash); each that is there must agree.
+        None when the file says nothing.
+
+    Raises
+    ------
+    InputError
+        When it is not a JSON object or when it names another task, definition or manifest.
+    """
+    if metadata is None:
+        return {}
+    try:
+        said = json.loads(metadata)
+    except (ValueError, RecursionError):
+        said = None
+    if not isinstance(said, dict):
+        raise InputError(f'{source}: the file metadata "neuroarena" is not a JSON object. {OUTCOME}')
+    expected = {"benchmark": manifest.name, "definition": manifest.definition, "manifest": manifest.hash}
+    for key, wanted in expected.items():
+        if key in said and said[key] != wanted:
+            problem = f'the file metadata names the {key} {quoted(said[key])}, expected "{wanted}"'
+            raise InputError(f"{source}: {problem}. {OUTCOME}")
+    return said
+
+
+def read_truth(truth: pd.DataFrame, manifest: Manifest, source: str = "truth") -> Truth:
+    """Check a truth table and cut it into cells; see :func:`check_truth`."""
+    _check_columns(truth, TRUTH_COLUMNS, source)
+    ids = id_column(truth, source)
+    place = Place(source, ids)
+    fold = named_column(truth["fold"], "fold", place)
+    unit = named_column(truth["unit"], "unit", place)
+    cluster = named_column(truth["cluster"], "cluster", place, empty=manifest.cluster is None)
+    target = _targets(truth["target"], manifest, place)
+    by_id = pc.array_sort_indices(ids).to_numpy()
+    unit_codes, fold_codes, cluster_codes = (_codes(each) for each in (unit, fold, cluster))
+    # lexsort is stable, so that within a cell the rows stay in the order of their ids.
+    order = by_id[np.lexsort((fold_codes[by_id], unit_codes[by_id]))]
+    unit_codes, fold_codes, cluster_codes = unit_codes[order], fold_codes[order], cluster_codes[order]
+    new_unit = np.append(True, unit_codes[1:] != unit_codes[:-1])
+    split = first(~new_unit & np.append(False, cluster_codes[1:] != cluster_codes[:-1]))
+    if split is not None:
+        row, other = int(order[split]), int(order[split - 1])
+        names = f"{quoted(cluster[other].as_py())} in row {other} and {quoted(cluster[row].as_py())} here"
+        problem = f"unit {quoted(unit[row].as_py())} has the cluster {names}; expected one cluster a unit"
+        raise place.refuse(problem, row)
+    starts = np.flatnonzero(new_unit | np.append(True, fold_codes[1:] != fold_codes[:-1]))
+    heads = order[starts]
+    cells = (each.take(heads).to_pylist() for each in (unit, fold, cluster))
+    checked = Truth(ids.take(order), target[order], starts, *cells)
+    _check_cells(checked, manifest, source)
+    return checked
+
+
+def read_predictions_table(
+    predictions: pd.DataFrame, manifest: Manifest, source: str, length: int | None
+) -> tuple[pa.LargeStringArray, np.ndarray]:
+    """Check the rows of a prediction table by themselves; give ids and predictions as metrics take them."""
+    wanted = ("id", *manifest.prediction_columns)
+    _check_columns(predictions, wanted, source)
+    check_column_names(list(predictions.columns), wanted, source, only=True)
+    ids = id_column(predictions, source)
+    place = Place(source, ids)
+    if manifest.prediction == "probabilities":
+        return ids, _probabilities(predictions, manifest, place)
+    column, name = predictions[manifest.prediction], manifest.prediction
+    if manifest.prediction == "label":
+        return ids, class_column(column, name, manifest.classes, place)
+    if manifest.prediction == "number":
+        return ids, number_column(column, name, place)
+    if manifest.prediction == "vector":
+        return ids, vector_column(column, name, length, place)
+    return ids, _texts(column, name, place)
+
+
+def aligned_predictions(
+    predictions: pd.DataFrame, truth: Truth, manifest: Manifest, source: str
+) -> np.ndarray:
+    """Check predictions and give them in the order of a checked truth."""
+    length = manifest.caps.get("vector_length")
+    if manifest.prediction == "vector" and length is None:
+        length = truth.target.shape[1]
+    ids, values = read_predictions_table(predictions, manifest, source, length)
+    in_order: np.ndarray = values[_match(ids, truth.ids, source)]
+    return in_order
+
+
+def _check_columns(table: Any, wanted: tuple[str, ...], source: str) -> None:
+    if not isinstance(table, pd.DataFrame):
+        raise Place(source).refuse(f"expected a table (pandas DataFrame), got {type(table).__name__}")
+    check_column_names(list(table.columns), wanted, source)
+    if table.empty:
+        raise Place(source).refuse("the table has no rows")
+
+
+def check_column_names(names: list[Any], wanted: tuple[str, ...], source: str, only: bool = False) -> None:
+    """Refuse a table in which a wanted column is missing, any occurs twice, or (with `only`) others occur."""
+    place = Place(source)
+    repeated = [name for position, name in enumerate(names) if name in names[:position]]
+    if repeated:
+        raise place.refuse(f"the column {quoted(repeated[0])} occurs twice")
+    missing = [name for name in wanted if name not in names]
+    if missing:
+        got = ", ".join(quoted(name) for name in names[:12]) or "no columns"
+        raise place.refuse(f'the column "{missing[0]}" is missing; expected {", ".join(wanted)}, got {got}')
+    extra = [name for name in names if name not in wanted]
+    if only and extra:
+        raise place.refuse(
+            f"the column {quoted(extra[0])} is not expected; expected {', '.join(wanted)} only"
+        )
+
+
+def _targets(column: pd.Series, manifest: Manifest, place: Place) -> np.ndarray:
+    if manifest.classes:
+        return class_column(column, "target", manifest.classes, place)
+    if manifest.prediction == "number":
+        return number_column(column, "target", place)
+    if manifest.prediction == "vector":
+        return vector_column(column, "target", manifest.caps.get("vector_length"), place)
+    return _texts(column, "target", place)
+
+
+def _texts(column: pd.Series, name: str, place: Place) -> np.ndarray:
+    texts: np.ndarray = without_nul(text_column(column, name, place), name, place).to_numpy(
+        zero_copy_only=False
+    )
+    return texts
+
+
+def _probabilities(predictions: pd.DataFrame, manifest: Manifest, place: Place) -> np.ndarray:
+    names = manifest.prediction_columns
+    values = np.column_stack([number_column(predictions[name], name, place) for name in names])
+    outside = (values < 0) | (values > 1)
+    row = first(np.asarray(outside.any(axis=1)))
+    if row is not None:
+        at = int(outside[row].argmax())
+        side = "below 0" if values[row, at] < 0 else "above 1"
+        raise place.refuse(f"{names[at]} is {values[row, at]:.6g}, {side}; expected a probability", row)
+    total = values.sum(axis=1)
+    row = first(np.abs(total - 1) > SUM_TOLERANCE)
+    if row is not None:
+        problem = f"the probabilities sum to {total[row]:.6g}, expected 1 (within {SUM_TOLERANCE:g})"
+        raise place.refuse(problem, row)
+    return values
+
+
+def _match(ids: pa.LargeStringArray, wanted: pa.LargeStringArray, source: str) -> np.ndarray:
+    """Give the row of `ids` that holds each wanted id; refuse unknown and missing ones."""
+    place = Place(source, ids)
+    rows = pc.index_in(wanted, value_set=ids)
+    # Ids are unique on both sides: as many as wanted, and none of them missing, leaves no room for others.
+    if rows.null_count or len(ids) != len(wanted):
+        row = first(pc.is_null(pc.index_in(ids, value_set=wanted)).to_numpy(zero_copy_only=False))
+        if row is not None:
+            raise place.refuse("the id is unknown; expected ids of the truth only", row)
+        absent = wanted.filter(pc.is_null(rows))
+        named = ", ".join(quoted(name) for name in sorted(absent.to_pylist())[:3])
+        raise place.refuse(f"{len(absent)} of {len(wanted)} ids have no prediction, first {named}")
+    matched: np.ndarray = rows.to_numpy(zero_copy_only=False)
+    return matched
+
+
+def _codes(values: pa.LargeStringArray) -> np.ndarray:
+    """Number text by its place among the sorted distinct values, (n,)."""
+    encoded = values.dictionary_encode()
+    places = pc.rank(encoded.dictionary, tiebreaker="first").to_numpy()
+    codes: np.ndarray = places[encoded.indices.to_numpy()]
+    return codes
+
+
+def _check_cells(truth: Truth, manifest: Manifest, source: str) -> None:
+    """Refuse a cell for which one of the metrics is undefined."""
+    rules: Mapping[str, Any] = {name: METRICS.get(name).truth_rule for name in manifest.metrics}
+    for name, rule in rules.items():
+        if rule is None:
+            continue
+        for cell, (start, stop) in enumerate(zip(truth.starts, truth.stops, strict=True)):
+            problem = rule(truth.target[start:stop], manifest)
+            if problem:
+                where = f"unit {quoted(truth.unit[cell])}, fold {quoted(truth.fold[cell])}"
+                raise Place(source).refuse(f"{where}: {problem} (metric {name})")

@@ -1,0 +1,271 @@
+"""Reading one column of a stranger's table, or refusing it by row."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from neuroarena.errors import InputError
+
+OUTCOME = "Nothing was scored."
+MAX_ID_BYTES = 1024
+
+
+def quoted(value: Any, limit: int = 60) -> str:
+    """Quote a stranger's value for a sentence: on one line, without control characters, not too long.
+
+    Examples
+    --------
+    >>> quoted("a" + chr(10) + "b")
+    '"a\\\\nb"'
+    """
+    text = value if isinstance(value, str) else str(value)
+    return json.dumps(text if len(text) <= limit else text[:limit] + "...")
+
+
+@dataclass(frozen=True)
+class Place:
+    """A table in a sentence: its name and, once they are known, the ids of its rows."""
+
+    source: str
+    ids: pa.LargeStringArray | None = None
+
+    def refuse(self, problem: str, row: int | None = None) -> InputError:
+        """Make the error for a problem, at a row of the table (0-based) or in the table as a whole."""
+        where = self.source
+        if row is not None:
+            known = "" if self.ids is None else f" (id {quoted(self.ids[row].as_py())})"
+            where = f"{where}: row {row}{known}"
+        return InputError(f"{where}: {problem}. {OUTCOME}")
+
+
+def first(found: np.ndarray) -> int | None:
+    """Give the first position that is True, or None."""
+    position = int(found.argmax()) if found.size else 0
+    return position if found.size and found[position] else None
+
+
+def text_column(column: pd.Series, name: str, place: Place) -> pa.LargeStringArray:
+    """Read a column of text without missing values.
+
+    Raises
+    ------
+    InputError
+        At the first row that is missing, is not text, or has no UTF-8 form.
+    """
+    plain = column.astype(object) if isinstance(column.dtype, pd.CategoricalDtype) else column
+    row = first(plain.isna().to_numpy(dtype=bool))
+    if row is not None:
+        raise place.refuse(f"{name} is missing; expected text", row)
+    if len(plain) and pd.api.types.infer_dtype(plain, skipna=False) != "string":
+        row = next((i for i, value in enumerate(plain) if not isinstance(value, str)), 0)
+        got = plain.iloc[row]
+        raise place.refuse(f"{name} must be text, got {type(got).__name__} {quoted(got)}", row)
+    try:
+        made = pa.array(plain, type=pa.large_string())
+    except (pa.ArrowException, UnicodeError):
+        row = next(i for i, value in enumerate(plain) if not _encodes(value))
+        raise place.refuse(f"{name} {quoted(plain.iloc[row])} cannot be written as UTF-8", row) from None
+    return made.combine_chunks() if isinstance(made, pa.ChunkedArray) else made
+
+
+def _encodes(text: str) -> bool:
+    try:
+        text.encode("utf-8")
+    except UnicodeError:
+        return False
+    return True
+
+
+def named_column(column: pd.Series, name: str, place: Place, empty: bool = False) -> pa.LargeStringArray:
+    """Read a column of names: text of moderate length, without NUL bytes and not empty unless allowed."""
+    values = text_column(column, name, place)
+    row = None if empty else first(_numpy(pc.equal(values, "")))
+    if row is not None:
+        raise place.refuse(f"{name} is empty; expected a name", row)
+    row = first(_numpy(pc.greater(pc.binary_length(values), MAX_ID_BYTES)))
+    if row is not None:
+        raise place.refuse(f"{name} is longer than {MAX_ID_BYTES} bytes", row)
+    return without_nul(values, name, place)
+
+
+def without_nul(values: pa.LargeStringArray, name: str, place: Place) -> pa.LargeStringArray:
+    """Refuse text that holds a NUL byte."""
+    row = first(_numpy(pc.match_substring(values, "\0")))
+    if row is not None:
+        raise place.refuse(f"{name} holds a NUL byte; expected plain text", row)
+    return values
+
+
+def id_column(table: pd.DataFrame, source: str) -> pa.LargeStringArray:
+    """Read the ids of a table: text, not empty, each one once.
+
+    Raises
+    ------
+    InputError
+        At the first bad row; for a duplicate both rows are named.
+    """
+    ids = named_column(table["id"], "id", Place(source))
+    codes = ids.dictionary_encode()
+    if len(codes.dictionary) < len(ids):
+        positions = codes.indices.to_numpy()
+        second = first(pd.Series(positions).duplicated().to_numpy())
+        assert second is not None
+        earlier = int(np.flatnonzero(positions == positions[second])[0])
+        problem = f"the id occurs twice, in rows {earlier} and {second}; expected every id once"
+        raise Place(source, ids).refuse(problem, second)
+    return ids
+
+
+def number_column(column: pd.Series, name: str, place: Place) -> np.ndarray:
+    """Read a column of finite numbers as float64, (n,).
+
+    Whole numbers are taken as well. Booleans, complex numbers, text, dates and mixtures are refused.
+
+    Raises
+    ------
+    InputError
+        At the first row that is missing, is not a number, or is not finite.
+    """
+    if not pd.api.types.is_any_real_numeric_dtype(column.dtype):
+        if not all(_is_number(value) for value in column):
+            is_text = pd.api.types.infer_dtype(column, skipna=True) == "string"
+            raise _not_a_number(column, name, place, _parses if is_text else _is_number)
+        column = column.astype(object)
+    try:
+        with np.errstate(over="ignore"):
+            values = column.to_numpy(dtype=np.float64, na_value=np.nan)
+    except (OverflowError, ValueError, TypeError):
+        raise place.refuse(f"{name} holds a number beyond double precision") from None
+    row = first(~np.isfinite(values))
+    if row is not None:
+        raise place.refuse(f"{name} is {_non_finite(values[row])}; every number must be finite", row)
+    return values
+
+
+def _non_finite(value: float) -> str:
+    return "NaN" if np.isnan(value) else "+infinity" if value > 0 else "-infinity"
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+
+
+def _parses(value: Any) -> bool:
+    try:
+        return math.isfinite(float(value))
+    except (TypeError, ValueError):
+        return False
+
+
+def _not_a_number(column: pd.Series, name: str, place: Place, fine: Callable[[Any], bool]) -> InputError:
+    """Name the first value that is not fine; the first of all where every one is (numbers kept as text)."""
+    row = next((i for i, value in enumerate(column) if not fine(value)), 0)
+    got = column.iloc[row]
+    if got is None or got is pd.NA or (isinstance(got, float) and np.isnan(got)):
+        return place.refuse(f"{name} is missing or NaN; every number must be finite", row)
+    kind = {"str": "text", "bool": "a boolean", "bool_": "a boolean"}.get(
+        type(got).__name__, type(got).__name__
+    )
+    return place.refuse(f"{name} must be a number, got {kind} {quoted(got)}", row)
+
+
+def class_column(column: pd.Series, name: str, classes: tuple[str, ...], place: Place) -> np.ndarray:
+    """Read a column of classes as positions in `classes`, int64 (n,).
+
+    Text and whole numbers are compared with the classes as text: 1 is the class "1".
+
+    Raises
+    ------
+    InputError
+        At the first row that is missing or is not one of the classes, with the closest class.
+    """
+    plain = column.astype(object) if isinstance(column.dtype, pd.CategoricalDtype) else column
+    row = first(plain.isna().to_numpy(dtype=bool))
+    if row is not None:
+        raise place.refuse(f"{name} is missing; expected one of {_listed(classes)}", row)
+    if len(plain) and pd.api.types.infer_dtype(plain, skipna=False) not in ("string", "integer"):
+        row = next((i for i, value in enumerate(plain) if not _is_class(value)), 0)
+        got = plain.iloc[row]
+        problem = f"{name} must be text or a whole number, got {type(got).__name__} {quoted(got)}"
+        raise place.refuse(problem, row)
+    codes, found = pd.factorize(plain)
+    known = {value: position for position, value in enumerate(classes)}
+    positions = np.array([known.get(str(value), -1) for value in found], dtype=np.int64)[codes]
+    row = first(positions < 0)
+    if row is not None:
+        got = str(plain.iloc[row])
+        close = difflib.get_close_matches(got[:100], classes, n=1, cutoff=0.5)
+        hint = f' (did you mean "{close[0]}"?)' if close else ""
+        problem = f"{name} {quoted(got)} is not one of the classes {_listed(classes)}{hint}"
+        raise place.refuse(problem, row)
+    return positions
+
+
+def _is_class(value: Any) -> bool:
+    return isinstance(value, str | int | np.integer) and not isinstance(value, bool)
+
+
+def _listed(names: tuple[str, ...], limit: int = 8) -> str:
+    more = f" and {len(names) - limit} more" if len(names) > limit else ""
+    return ", ".join(f'"{name}"' for name in names[:limit]) + more
+
+
+def vector_column(column: pd.Series, name: str, length: int | None, place: Place) -> np.ndarray:
+    """Read a column of vectors as float64, (n, length).
+
+    Parameters
+    ----------
+    length : int or None
+        What every vector must have; None: what the first one has.
+
+    Raises
+    ------
+    InputError
+        At the first row that is missing, is no vector, has another length, or holds something that is no
+        finite number.
+    """
+    rows = []
+    for row, value in enumerate(column):
+        if not isinstance(value, list | tuple | np.ndarray):
+            got = "nothing" if value is None or value is pd.NA else f"{type(value).__name__} {quoted(value)}"
+            raise place.refuse(f"{name} must be a list of numbers, got {got}", row)
+        length = len(value) if length is None else length
+        if len(value) != length or length == 0:
+            wanted = length or "at least 1"
+            raise place.refuse(f"{name} has {len(value)} numbers, expected {wanted}", row)
+        rows.append(_vector(value, name, row, place))
+    vectors = np.stack(rows)
+    bad = first(~np.isfinite(vectors).all(axis=1))
+    if bad is not None:
+        at = int(np.flatnonzero(~np.isfinite(vectors[bad]))[0])
+        problem = (
+            f"{name} holds {_non_finite(vectors[bad, at])} at position {at}; every number must be finite"
+        )
+        raise place.refuse(problem, bad)
+    return vectors
+
+
+def _vector(value: Any, name: str, row: int, place: Place) -> np.ndarray:
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        array = np.empty((0, 0), dtype=object)
+    if array.ndim != 1 or array.dtype.kind not in "fiu":
+        raise place.refuse(f"{name} must hold numbers only, in one list", row)
+    with np.errstate(over="ignore"):
+        return array.astype(np.float64)
+
+
+def _numpy(found: Any) -> np.ndarray:
+    made: np.ndarray = found.to_numpy(zero_copy_only=False)
+    return made

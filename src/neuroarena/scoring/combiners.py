@@ -1,0 +1,195 @@
+"""From scores of units to the score of a track.
+
+Every combiner is a function of *sums over units* of additive columns. A bootstrap therefore multiplies the
+columns by how often each unit was drawn (a matrix product) and combines the sums, and gets the same
+intervals for a mean, a ratio or an nRMSE.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from neuroarena.errors import InputError
+from neuroarena.registry import Registry
+from neuroarena.scoring.metrics import METRICS, Metric
+
+if TYPE_CHECKING:
+    from neuroarena.scoring.manifest import Manifest
+    from neuroarena.scoring.unit_scores import UnitScores
+
+
+@dataclass(frozen=True)
+class Combiner:
+    """A named function of summed columns.
+
+    Parameters
+    ----------
+    name : str
+    columns : tuple of str
+        The additive columns it needs. ``score`` (the mean over a unit's folds), ``count`` (1 a unit) and
+        ``n`` (examples) exist for every metric; the others are the metric's own, or named by its roles.
+    function : callable
+        ``{column: sums} -> values``, element by element over arrays of any shape (draws, teams, ...).
+    title : str
+        What it computes, in words.
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    function: Callable[[Mapping[str, np.ndarray]], np.ndarray]
+    title: str
+
+
+MEAN = Combiner("mean", ("score", "count"), lambda sums: sums["score"] / sums["count"], "mean over units")
+
+RATIO = Combiner(
+    "ratio",
+    ("numerator", "denominator"),
+    lambda sums: sums["numerator"] / sums["denominator"],
+    "sum of numerators / sum of denominators",
+)
+
+COMBINERS: Registry[Combiner] = Registry(
+    "combiner",
+    "neuroarena.combiners",
+    {"mean": "neuroarena.scoring.combiners:MEAN", "ratio": "neuroarena.scoring.combiners:RATIO"},
+    plural="metrics",
+)
+
+
+def combine(name: str, columns: Mapping[str, np.ndarray]) -> np.ndarray:
+    """Combine sums over units into track scores.
+
+    Parameters
+    ----------
+    name : str
+        Name of a combiner.
+    columns : mapping of str to ndarray
+        Sums over units, of any one shape: () for the score itself, (draws,) for a bootstrap,
+        (draws, teams) for a paired one.
+
+    Returns
+    -------
+    ndarray
+        Track scores of that shape, in the metric's own direction.
+
+    Raises
+    ------
+    InputError
+        When a column is missing, or when the combination is undefined (a zero denominator) anywhere.
+
+    Examples
+    --------
+    Two draws from units with scores 0.5, 0.7 and 0.9:
+
+    >>> counts = np.array([[1, 1, 1], [0, 2, 1]])
+    >>> units = {"score": np.array([0.5, 0.7, 0.9]), "count": np.ones(3)}
+    >>> combine("mean", {name: counts @ column for name, column in units.items()}).round(4).tolist()
+    [0.7, 0.7667]
+    """
+    combiner = COMBINERS.get(name)
+    missing = [column for column in combiner.columns if column not in columns]
+    if missing:
+        raise InputError(
+            f'The combiner "{name}" needs the column "{missing[0]}"; got {", ".join(columns) or "none"}.'
+        )
+    sums = {column: np.asarray(columns[column], dtype=np.float64) for column in combiner.columns}
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        values = np.asarray(combiner.function(sums), dtype=np.float64)
+    undefined = int(np.count_nonzero(~np.isfinite(values)))
+    if undefined:
+        raise InputError(
+            f'The combiner "{name}" is undefined for {undefined} of {values.size} sums (0 / 0 or not finite).'
+        )
+    return values
+
+
+def track_score(columns: Mapping[str, np.ndarray], combiner: str) -> float:
+    """Combine the additive columns of all units into the one score of a track.
+
+    Parameters
+    ----------
+    columns : mapping of str to ndarray, (units,)
+        As :func:`columns_of` gives them.
+    combiner : str
+
+    Returns
+    -------
+    float
+        In the metric's own direction.
+
+    Examples
+    --------
+    >>> track_score({"numerator": np.array([1.0, 3.0]), "denominator": np.array([4.0, 4.0])}, "ratio")
+    0.5
+    """
+    return float(combine(combiner, {name: np.sum(column) for name, column in columns.items()}))
+
+
+def columns_of(
+    unit_scores: UnitScores, manifest: Manifest, combiner: str | None = None
+) -> dict[str, np.ndarray]:
+    """Give the additive columns of each unit, its folds merged.
+
+    Parameters
+    ----------
+    unit_scores : UnitScores
+    manifest : Manifest
+        The one the scores were made with.
+    combiner : str, optional
+        Another combiner than the manifest's (corpus-level CER beside the mean over blocks).
+
+    Returns
+    -------
+    dict of str to ndarray, (units,)
+        The columns the combiner needs, units in ascending order of their names. ``score`` is the mean over
+        the unit's folds and ``count`` is 1; every other column is the sum over the folds.
+
+    Raises
+    ------
+    InputError
+        When the scores were made with another manifest, or lack a column the combiner needs.
+    """
+    if unit_scores.manifest_hash != manifest.hash:
+        raise InputError(
+            f"The scores of {unit_scores.name} were made with manifest {unit_scores.manifest_hash[:12]}, "
+            f"not with {manifest.name} {manifest.hash[:12]}. Score the predictions again."
+        )
+    metric = METRICS.get(manifest.metric)
+    return merged_columns(unit_scores.table, combiner or manifest.combiner, metric)
+
+
+def merged_columns(table: pd.DataFrame, combiner: str, metric: Metric) -> dict[str, np.ndarray]:
+    """Merge the folds of each unit of a table of unit scores, in the columns a combiner needs."""
+    groups = table.groupby("unit", sort=True)
+    columns: dict[str, np.ndarray] = {}
+    for name in COMBINERS.get(combiner).columns:
+        source = metric.roles.get(name, name)
+        if name == "count":
+            columns[name] = np.ones(groups.ngroups)
+        elif source not in table.columns:
+            raise InputError(
+                f'The combiner "{combiner}" needs the column "{source}", '
+                f'which the metric "{metric.name}" does not give.'
+            )
+        elif name == "score":
+            columns[name] = groups["score"].mean().to_numpy(dtype=np.float64)
+        else:
+            columns[name] = groups[source].sum().to_numpy(dtype=np.float64)
+    return columns
+
+
+def check_combiner(combiner: str, metric: Metric) -> str | None:
+    """Say why a combiner cannot combine the columns of a metric, or None when it can."""
+    given = {"score", "count", "n", *metric.columns}
+    for column in COMBINERS.get(combiner).columns:
+        if metric.roles.get(column, column) not in given:
+            return (
+                f'the combiner "{combiner}" needs the column "{column}", which "{metric.name}" does not give'
+            )
+    return None

@@ -1,0 +1,262 @@
+"""The paired bootstrap: units are drawn again and again, the same draw for every team."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from neuroarena.errors import InputError
+from neuroarena.statistics.resampling import GENERATORS, Layout, block_rows, draw_counts
+from neuroarena.statistics.tables import COUNT, SCORE, UnitTable, unit_table
+
+Combiner = Callable[[dict[str, np.ndarray]], np.ndarray]
+
+
+@dataclass(frozen=True, eq=False)
+class Draws:
+    """Hold the scores of every team in every bootstrap draw.
+
+    Attributes
+    ----------
+    teams
+        Team names, in the order of the arrays.
+    scores
+        Scores, higher is better (draws, teams); read-only float64.
+    point
+        Track scores on all units, once each (teams,); read-only float64.
+    n_units
+        How many units were resampled.
+    recipe
+        What made the draws: method, n_draws, seed, n_units, n_clusters, generator, numpy.
+    """
+
+    teams: list[Any]
+    scores: np.ndarray
+    point: np.ndarray
+    n_units: int
+    recipe: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Check the shapes and protect the arrays against writing."""
+        scores, point = np.asarray(self.scores, dtype=np.float64), np.asarray(self.point, dtype=np.float64)
+        n_teams = len(self.teams)
+        if scores.ndim != 2 or scores.shape[1] != n_teams or point.shape != (n_teams,) or not scores.size:
+            raise InputError(
+                f"Draws of {n_teams} teams need scores (draws, {n_teams}) and point ({n_teams},); "
+                f"got {scores.shape} and {point.shape}."
+            )
+        if len(set(self.teams)) != n_teams:
+            raise InputError("The team names of draws must differ from one another.")
+        for name, values in (("scores", scores), ("point", point)):
+            if not np.isfinite(values).all():
+                team = self.teams[int(np.argwhere(~np.isfinite(values))[0][-1])]
+                raise InputError(
+                    f'Team "{team}": the {name} of its draws are not all finite. Nothing was ranked.'
+                )
+            view = values.view()
+            view.setflags(write=False)
+            object.__setattr__(self, name, view)
+
+    @property
+    def n_draws(self) -> int:
+        """Number of draws."""
+        return len(self.scores)
+
+    def position(self, team: Any) -> int:
+        """Find the column of a team; an unknown one is an `InputError`."""
+        try:
+            return self.teams.index(team)
+        except ValueError:
+            raise InputError(f'No team "{team}" in these draws of {len(self.teams)} teams.') from None
+
+    def interval(self, level: float = 0.95) -> pd.DataFrame:
+        """Give the percentile interval of each team's score (team, low, high)."""
+        low, high = np.percentile(self.scores, tails(level), axis=0)
+        return pd.DataFrame({"team": self.teams, "low": low, "high": high})
+
+    def sigma(self) -> pd.Series:
+        """Give the bootstrap standard error of each team's score: the deviation over the draws."""
+        return pd.Series(self.scores.std(axis=0), index=pd.Index(self.teams, name="team"), name="sigma")
+
+    def to_frame(self) -> pd.DataFrame:
+        """Give the scores as a table: a row a draw, a column a team."""
+        index = pd.RangeIndex(self.n_draws, name="draw")
+        return pd.DataFrame(self.scores.copy(), index=index, columns=pd.Index(self.teams, name="team"))
+
+
+def tails(level: float) -> list[float]:
+    """Give the two percentiles, in percent, between which a central interval of `level` lies."""
+    if not 0 < level < 1:
+        raise InputError(f"The level of an interval lies between 0 and 1; got {level}.")
+    # (1 - 0.95) is not 0.05 in binary; rounding gives the 2.5 and 97.5 that everybody else uses.
+    low = round(50 * (1 - level), 12)
+    return [low, 100 - low]
+
+
+def bootstrap(
+    unit_scores: pd.DataFrame | Mapping[Any, Any],
+    n_draws: int = 10_000,
+    clusters: Any = None,
+    method: str = "fast",
+    seed: int = 0,
+    combiner: Combiner | None = None,
+) -> Draws:
+    """Resample units with replacement, the same draw for every team, and score every team in every draw.
+
+    Parameters
+    ----------
+    unit_scores
+        Higher is better. One of
+
+        * a long table (team, unit, score[, cluster]); its row order does not matter: units and teams
+          are sorted;
+        * team -> Series indexed by unit; units are sorted, teams keep their order;
+        * team -> array (units,); units and teams keep their order, which is what reproduces the
+          published listing draw for draw.
+
+        With `combiner`: a table with several numeric value columns, or team -> {column: values}.
+    n_draws
+        Number of draws B.
+    clusters
+        What owns the units, such as the subject of each session: None to ignore; the name of a column
+        of the table (True means "cluster"); unit -> label; or one label a unit, in unit order.
+        Clusters are drawn first, then the units inside each drawn cluster.
+    method
+        "fast": one counter-based stream, `seed` says which. "exact": draw b uses the legacy generator
+        seeded with b, as the published listing does; `seed` plays no part.
+    seed
+        Non-negative integer. Draws of different tracks should have different seeds.
+    combiner
+        For scores that are not means of unit scores (nRMSE, corpus CER). It takes column -> array
+        (..., teams) of sums over the drawn units, among them "count", the number of drawn units, and
+        returns scores (..., teams). Each score must depend on sums only, so that equal teams get equal
+        scores. Without it the score is the mean of the column "score".
+
+    Returns
+    -------
+    Draws
+        Teams with identical unit scores have bitwise identical scores in every draw.
+
+    Raises
+    ------
+    InputError
+        When the input is not finite, incomplete, duplicated, or differs in units; it is named.
+
+    Examples
+    --------
+    >>> draws = bootstrap({"a": [0.0, 1.0, 1.0], "b": [0.0, 0.0, 1.0]}, n_draws=500, seed=7)
+    >>> draws.scores.shape, draws.point.round(3).tolist()
+    ((500, 2), [0.667, 0.333])
+    """
+    if method not in GENERATORS:
+        raise InputError(f'No bootstrap method "{method}"; there are: {", ".join(sorted(GENERATORS))}.')
+    _check_whole("n_draws", n_draws, at_least=1)
+    _check_whole("seed", seed, at_least=0)
+    table = unit_table(unit_scores, clusters, additive=combiner is not None)
+    layout = None if table.clusters is None else Layout.of(table.clusters)
+    merged = _merge(table)
+    if combiner is None:
+        point = np.ascontiguousarray(table.columns[SCORE].T).mean(axis=1)
+    else:
+        sums = {name: values.sum(axis=0) for name, values in table.columns.items()}
+        point = _combine(combiner, sums, np.float64(len(table.units)), merged[0], "on all units")
+    scores = _draw_scores(table, layout, n_draws, method, seed, combiner, merged)
+    _check_combined(scores, table.teams)
+    recipe = {
+        "method": method,
+        "n_draws": int(n_draws),
+        "seed": int(seed) if method == "fast" else None,
+        "n_units": len(table.units),
+        "n_clusters": None if layout is None else len(layout.sizes),
+        "generator": GENERATORS[method],
+        "numpy": np.__version__,
+    }
+    return Draws(table.teams, scores, point, len(table.units), recipe)
+
+
+def _merge(table: UnitTable) -> tuple[np.ndarray, np.ndarray]:
+    """Find the teams whose numbers are all identical.
+
+    Returns
+    -------
+    first
+        For each team the first team identical to it (teams,).
+    distinct
+        One team of each kind, in an order that depends on the numbers and not on the names.
+    """
+    numbers = np.concatenate(list(table.columns.values())).T + 0.0  # + 0.0 makes -0.0 and 0.0 alike
+    content = [row.tobytes() for row in numbers]
+    seen: dict[bytes, int] = {}
+    first = [seen.setdefault(key, team) for team, key in enumerate(content)]
+    return np.array(first, dtype=np.intp), np.array([seen[key] for key in sorted(seen)], dtype=np.intp)
+
+
+def _draw_scores(
+    table: UnitTable,
+    layout: Layout | None,
+    n_draws: int,
+    method: str,
+    seed: int,
+    combiner: Combiner | None,
+    merged: tuple[np.ndarray, np.ndarray],
+) -> np.ndarray:
+    """Multiply counts (draws, units) by columns (units, distinct teams), a block of draws at a time."""
+    n_units, n_teams = len(table.units), len(table.teams)
+    # A product need not keep equal columns bitwise equal; its last bits may depend on the place of a
+    # column. Identical teams are merged, and the rest put in an order that names cannot change.
+    first, distinct = merged
+    matrix = np.ascontiguousarray(np.hstack([values[:, distinct] for values in table.columns.values()]))
+    place = np.empty(n_teams, dtype=np.intp)
+    place[distinct] = np.arange(len(distinct))
+    place = place[first]
+    scores = np.empty((n_draws, n_teams))
+    rows = block_rows(n_units)
+    for start in range(0, n_draws, rows):
+        stop = min(start + rows, n_draws)
+        counts = draw_counts(start, stop, n_units, layout, method, seed)
+        total = counts.sum(axis=1).astype(np.float64)[:, None]
+        sums = counts.astype(np.float64) @ matrix
+        if combiner is None:
+            scores[start:stop] = (sums / total)[:, place]
+            continue
+        parts = np.hsplit(sums, len(table.columns))
+        columns = {name: part[:, place] for name, part in zip(table.columns, parts, strict=True)}
+        scores[start:stop] = _combine(combiner, columns, total, first, f"in draws {start} to {stop - 1}")
+    return scores
+
+
+def _combine(
+    combiner: Combiner, sums: dict[str, np.ndarray], total: Any, first: np.ndarray, where: str
+) -> np.ndarray:
+    shape = next(iter(sums.values())).shape
+    sums = {**sums, COUNT: np.broadcast_to(total, shape)}
+    with np.errstate(divide="ignore", invalid="ignore"):  # what is not finite is refused by name later
+        try:
+            scores = np.asarray(combiner(sums), dtype=np.float64)
+        except KeyError as error:
+            raise InputError(
+                f"The combiner asks for the column {error}; there are: {', '.join(sums)}."
+            ) from error
+    if scores.shape != shape:
+        raise InputError(f"The combiner gave shape {scores.shape} {where}; expected {shape}, a score a team.")
+    # Vectorised functions may round the same number differently in different places of an array.
+    return scores[..., first]
+
+
+def _check_combined(scores: np.ndarray, teams: list[Any]) -> None:
+    if not np.isfinite(scores).all():
+        draw, team = np.argwhere(~np.isfinite(scores))[0]
+        raise InputError(
+            f'Team "{teams[team]}", draw {draw}: the combined score is {scores[draw, team]}. '
+            "The score is not defined on these units; resample larger units or another metric."
+        )
+
+
+def _check_whole(name: str, value: Any, at_least: int) -> None:
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not whole or value < at_least:
+        raise InputError(f"{name} must be a whole number, at least {at_least}; got {value!r}.")

@@ -1,0 +1,156 @@
+"""Boards over several tasks: overall, points, transfer, and sizing."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from entry_making import make_entry, make_manifest
+
+from neuroarena.board import Board, Rules, points_board, size, size_text, transfer_board
+from neuroarena.errors import InputError
+from neuroarena.statistics import transfer_score
+
+QUICK = Rules(n_draws=200)
+
+
+def test_the_overall_score_of_a_unit_is_its_mean_over_the_tasks():
+    board = Board(
+        [
+            make_entry("a", [0.5, 0.7], task="onset"),
+            make_entry("a", [0.9, 0.9], task="pitch"),
+            make_entry("b", [0.6, 0.6], task="onset"),
+            make_entry("b", [0.6, 0.8], task="pitch"),
+        ],
+        QUICK,
+    )
+    [overall] = board.overall
+    # a: u00 (0.5 + 0.9) / 2 = 0.7, u01 0.8, mean 0.75; b: 0.6 and 0.7, mean 0.65.
+    assert overall.unit_scores["a"].tolist() == pytest.approx([0.7, 0.8])
+    assert overall.unit_scores["b"].tolist() == pytest.approx([0.6, 0.7])
+    assert overall.table["score"].tolist() == pytest.approx([0.75, 0.65])
+    # The difference is 0.1 on both units, so in every draw.
+    assert overall.table["delta_next_low"].iloc[0] == pytest.approx(0.1)
+    assert overall.table["significant"].iloc[0]
+    assert overall.benchmark == "toy@1"
+
+
+def test_a_team_without_all_tasks_is_listed_with_the_missing_ones():
+    board = Board(
+        [
+            make_entry("a", [0.5, 0.7], task="onset"),
+            make_entry("a", [0.9, 0.9], task="pitch"),
+            make_entry("b", [0.6, 0.6], task="onset"),
+            make_entry("c", [0.6, 0.6], task="onset", reason="boom"),
+            make_entry("c", [0.6, 0.6], task="pitch"),
+        ],
+        QUICK,
+    )
+    [overall] = board.overall
+    assert overall.table["team"].tolist() == ["a"]
+    assert dict(overall.unranked.itertuples(index=False)) == {
+        "b": "not ranked on 1 of 2 tasks: pitch",
+        "c": "not ranked on 1 of 2 tasks: onset",
+    }
+
+
+@pytest.mark.parametrize(
+    ("other", "words"),
+    [
+        (make_entry("a", [0.5] * 3, task="pitch"), "same units"),
+        (
+            make_entry("a", [0.5] * 2, task="pitch", manifest=make_manifest("pitch", metric="macro_f1")),
+            "one metric",
+        ),
+    ],
+)
+def test_tasks_that_cannot_be_averaged_have_no_overall_and_it_is_said(other, words):
+    board = Board([make_entry("a", [0.5, 0.7]), other], QUICK)
+    assert board.overall == ()
+    assert words in board.notes[0]
+
+
+def test_one_task_has_no_overall():
+    assert Board([make_entry("a", [0.5, 0.7])], QUICK).overall == ()
+
+
+def test_tasks_and_splits_stand_in_the_order_asked_for(suite_board):
+    assert [ranking.split for ranking in suite_board.overall] == ["within", "cross"]
+    assert [ranking.task for ranking in suite_board.rankings[:3]] == ["onset", "speech", "volume"]
+    with pytest.raises(InputError, match="onset within"):
+        suite_board.ranking("pitch", "within")
+
+
+def three_tracks() -> list:
+    """img: a > b > c; bci: b > a, without c; a floor stands first on img."""
+    img = {"a": 0.9, "b": 0.8, "c": 0.7}
+    entries = [make_entry(team, [score, score - 0.01], task="img") for team, score in img.items()]
+    entries.append(make_entry("floor", [0.99, 0.99], task="img", role="classical"))
+    entries += [make_entry(team, [score] * 2, task="bci") for team, score in {"a": 0.6, "b": 0.7}.items()]
+    return entries
+
+
+def test_points_by_hand():
+    board = points_board(Board(three_tracks(), QUICK).rankings)
+    rows = board.table.set_index("team")
+    # img, N = 3: a 1, b 1/2, c 0. bci, N = 2: b 1, a 0. The floor has no points and moves nobody.
+    assert rows.loc["a", ["img", "bci", "submitted", "all_tracks"]].tolist() == [1.0, 0.0, 0.5, 0.5]
+    assert rows.loc["b", ["img", "bci", "submitted", "all_tracks"]].tolist() == [0.5, 1.0, 0.75, 0.75]
+    assert rows.loc["c", ["submitted", "all_tracks", "n_tracks"]].tolist() == [0.0, 0.0, 1]
+    assert np.isnan(rows.loc["c", "bci"])
+    assert board.table["team"].tolist() == ["b", "a", "c"]
+    assert board.table["rank"].tolist() == [1, 2, 3]
+    assert "floor" not in rows.index
+
+
+def test_transfer_by_hand():
+    rankings = Board(three_tracks(), QUICK).rankings
+    board = transfer_board(rankings)
+    rows = board.table.set_index("team")
+    # Among a and b: img ranks 1, 2; bci ranks 2, 1: mean rank 1.5 each, 100 (1 - 0.5 / 1) = 50.
+    assert rows["mean_rank"].to_dict() == {"a": 1.5, "b": 1.5}
+    assert rows["score"].to_dict() == {"a": 50.0, "b": 50.0}
+    assert rows["rank"].to_dict() == {"a": 1, "b": 1}
+    # The differences are the same on every unit: no draw turns them round.
+    assert rows[["ci95_low", "ci95_high"]].to_numpy().tolist() == [[50.0, 50.0]] * 2
+    assert dict(board.unranked.itertuples(index=False)) == {"c": "not on bci"}
+    assert "N = 2 encoders" in board.rule
+    expected = transfer_score({one.task: one.draws for one in rankings})
+    assert set(expected.left_out) == {"c", "floor"}
+
+
+@pytest.mark.parametrize("make", [points_board, transfer_board])
+def test_a_board_over_no_tracks_or_twice_the_same_is_refused(make):
+    ranking = Board([make_entry("a", [0.5, 0.7])], QUICK).rankings[0]
+    with pytest.raises(InputError, match="at least one"):
+        make([])
+    with pytest.raises(InputError, match="twice"):
+        make([ranking, ranking])
+
+
+def test_sizing_by_hand():
+    # 1.96 * 0.2 / sqrt(100) = 0.0392; (1.96 * 0.2 / 0.0196)^2 = 400; two scores: 0.0392 sqrt(2).
+    found = size(0.2, 0.0196, 100)
+    assert found.half_width == pytest.approx(0.0392)
+    assert found.required_units == 400
+    assert found.meets is False
+    assert found.smallest_difference == pytest.approx(0.0392 * 2**0.5)
+    assert any("400 units" in line and "fewer" in line for line in size_text(found))
+
+
+def test_the_resolution_of_a_board_is_that_of_its_draws():
+    entries = [make_entry(team, [0.2, 0.9, level] * 20) for team, level in (("a", 0.5), ("b", 0.4))]
+    ranking = Board(entries, Rules(n_draws=4000)).rankings[0]
+    found = ranking.resolution
+    # With independent units the bootstrap error is sigma / sqrt(n), whatever the number of draws, nearly.
+    expected = np.median([np.std(ranking.unit_scores[team]) for team in ("a", "b")])
+    assert found.sigma == pytest.approx(expected, rel=0.05)
+    assert found.half_width == pytest.approx(1.96 * expected / 60**0.5, rel=0.05)
+    assert found.paired
+    width = ranking.pairs["ci95_high"] - ranking.pairs["ci95_low"]
+    assert found.smallest_difference == pytest.approx(width.iloc[0] / 2)
+
+
+def test_units_that_do_not_differ_have_no_resolution_to_speak_of():
+    ranking = Board([make_entry("a", [0.5] * 40)], QUICK).rankings[0]
+    assert ranking.resolution.half_width is None
+    assert size_text(ranking.resolution)[0].startswith("The deviation of a unit score cannot be estimated")

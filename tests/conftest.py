@@ -1,0 +1,36 @@
+"""What all tests share: a cache of their own, and honest skips."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+# Doctests are collected from modules; a conftest is none, and several of them share a name.
+collect_ignore_glob = ["conftest.py", "*/conftest.py"]
+
+# Machines are shared: how long an example takes says nothing about the code.
+settings.register_profile("shared-machine", deadline=None, print_blob=True)
+settings.load_profile("shared-machine")
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NEUROARENA_CACHE", str(tmp_path / "neuroarena-cache"))
+    monkeypatch.delenv("NEUROARENA_DATA", raising=False)
+    monkeypatch.delenv("ROOT_DIR_BRAINTREEBANK", raising=False)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """Path of a Chromium; a missing one skips the test, and fails it in CI."""
+    found = shutil.which("chromium") or shutil.which("chromium-browser")
+    if found is None:
+        reason = "Chromium is not installed (Debian package chromium)"
+        if os.environ.get("CI"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+    return found

@@ -1,0 +1,106 @@
+"""A run that is stopped, however rudely, loses at most the cells under way."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from neuroarena.evaluation import evaluate, find_results, load_result
+from toy import Mean, toy_benchmark
+
+TESTS = Path(__file__).resolve().parents[1]
+
+RUN = """
+import sys, time
+from pathlib import Path
+from neuroarena.evaluation import evaluate
+from toy import Slow, toy_benchmark
+if __name__ == "__main__":
+    evaluate(Slow(), toy_benchmark(), "within", workers=int(sys.argv[2]), out=Path(sys.argv[1]) / "out",
+             cache=Path(sys.argv[1]) / "cache")
+"""
+
+
+def start(folder: Path, workers: int = 2) -> subprocess.Popen:
+    script = folder / "run.py"
+    script.write_text(RUN)
+    environment = {**os.environ, "PYTHONPATH": str(TESTS)}
+    command = [sys.executable, str(script), str(folder), str(workers)]
+    return subprocess.Popen(
+        command, env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+
+
+def cells(folder: Path) -> set[str]:
+    return {path.name for path in (folder / "cache" / "cells").rglob("*.parquet")}
+
+
+def wait_for_cells(process: subprocess.Popen, folder: Path, n: int) -> None:
+    deadline = time.monotonic() + 120
+    while len(cells(folder)) < n and process.poll() is None:
+        assert time.monotonic() < deadline, "no cell was computed in two minutes"
+        time.sleep(0.02)
+
+
+def workers_of(process: subprocess.Popen) -> list[int]:
+    listing = subprocess.run(
+        ["ps", "-o", "pid=", "-g", str(process.pid)], capture_output=True, text=True, check=False
+    )
+    return [int(pid) for pid in listing.stdout.split() if int(pid) != process.pid]
+
+
+@pytest.mark.parametrize(
+    "seed", [0, pytest.param(1, marks=pytest.mark.drill), pytest.param(2, marks=pytest.mark.drill)]
+)
+def test_a_run_killed_three_times_at_random_gives_the_same_table(tmp_path, seed):
+    rng = random.Random(seed)
+    for kill in range(3):
+        process = start(tmp_path)
+        wait_for_cells(process, tmp_path, 1 + kill * 2)
+        time.sleep(rng.uniform(0, 0.3))
+        before = cells(tmp_path)
+        process.kill()
+        process.wait()
+        assert before <= cells(tmp_path)
+    assert not list((tmp_path / "out").glob("*")) or len(cells(tmp_path)) == 8
+    last = start(tmp_path)
+    assert last.wait(timeout=180) == 0, last.stderr.read()
+    (folder,) = find_results([tmp_path / "out"])
+    killed = load_result(folder)
+    undisturbed = evaluate(Mean(), toy_benchmark(), "within", cache=tmp_path / "other")
+    pd.testing.assert_frame_equal(killed.predictions, undisturbed.predictions, check_exact=True)
+    pd.testing.assert_frame_equal(killed.unit_scores.table, undisturbed.unit_scores.table, check_exact=True)
+
+
+def test_workers_end_when_their_parent_is_killed(tmp_path):
+    process = start(tmp_path)
+    wait_for_cells(process, tmp_path, 1)
+    workers = workers_of(process)
+    assert workers
+    process.kill()
+    process.wait()
+    deadline = time.monotonic() + 30
+    while any(Path(f"/proc/{pid}").exists() for pid in workers):
+        assert time.monotonic() < deadline, "a worker outlived its parent"
+        time.sleep(0.1)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_ctrl_c_keeps_what_was_computed_and_says_so(tmp_path, workers):
+    process = start(tmp_path, workers)
+    wait_for_cells(process, tmp_path, 2)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode != 0
+    assert "run the same command again" in said
+    kept = len(cells(tmp_path))
+    assert 2 <= kept < 8
+    assert f"{kept} of 8 cells are kept" in said

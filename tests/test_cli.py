@@ -1,0 +1,260 @@
+"""The command line, as a user meets it: results, refusals, exit codes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from neuroarena import load_benchmark, load_dataset, score
+from neuroarena.cli import main
+from neuroarena.evaluation import find_results
+from neuroarena.scoring import read_predictions
+from shared_data import SHARED
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory) -> Path:
+    """A folder with a small twin and the results of two decoders on it."""
+    folder = tmp_path_factory.mktemp("place")
+    load_dataset("braintreebank").simulate(folder / "twin", electrodes=16, minutes=4, sessions=2, subjects=2)
+    run = ["run", "neuroprobe/onset", "--data", "twin", "--split", "cross-session", "--out", "results"]
+    ran = neuroarena(folder, *run, "--decoder", "linear-laplacian-spectrogram", "--decoder", "chance")
+    assert ran.returncode == 0, ran.stderr
+    return folder
+
+
+def neuroarena(folder: Path, *words: str) -> subprocess.CompletedProcess:
+    environment = {**os.environ, "NEUROARENA_CACHE": str(folder / "cache"), "COLUMNS": "100"}
+    environment.pop("ROOT_DIR_BRAINTREEBANK", None)
+    command = [sys.executable, "-m", "neuroarena", *words]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+
+def fine(folder: Path, *words: str) -> str:
+    ran = neuroarena(folder, *words)
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout
+
+
+@pytest.mark.parametrize("kind", ["benchmarks", "decoders", "datasets", "metrics"])
+def test_everything_can_be_listed(place, kind):
+    rows = json.loads(fine(place, "list", kind, "--json"))
+    text = fine(place, "list", kind)
+    for row in rows:
+        assert row["name"].partition("/")[2] or row["name"] in text
+        assert row["from"] == "neuroarena"
+
+
+def test_two_definitions_of_neuroprobe_are_listed_on_request(place):
+    names = [row["name"] for row in json.loads(fine(place, "list", "benchmarks", "--definitions", "--json"))]
+    assert "neuroprobe@2025.09/onset" in names
+    assert "neuroprobe@2025.10/onset" in names
+
+
+def test_a_run_says_where_it_is_and_that_it_is_simulated(place):
+    run = ["run", "neuroprobe/onset", "--data", "twin", "--split", "cross-session", "--decoder", "chance"]
+    said = fine(place, *run, "--out", "results")
+    assert "simulated" in said
+    assert "neuroarena board results" in said
+    (row,) = json.loads(fine(place, *run, "--out", "results", "--json"))
+    assert (row["status"], row["simulated"], row["units"]) == ("complete", True, 4)
+
+
+def test_the_same_file_gives_byte_identical_unit_scores_by_api_and_command(place):
+    (folder,) = [path for path in find_results([place / "results"]) if "laplacian" in path.name]
+    words = ["--data", "twin", "--split", "cross-session", "--out", "scores.parquet"]
+    fine(place, "score", "neuroprobe/onset", str(folder / "predictions.parquet"), *words)
+    benchmark = load_benchmark("neuroprobe/onset", data=str(place / "twin"))
+    truth = benchmark.truth(benchmark.split("cross-session"))
+    predictions = read_predictions(folder / "predictions.parquet", benchmark.manifest)
+    score(predictions, truth, benchmark.manifest).write(place / "by-api.parquet")
+    written = [(place / name).read_bytes() for name in ("scores.parquet", "by-api.parquet")]
+    assert written[0] == written[1] == (folder / "unit_scores.parquet").read_bytes()
+
+
+def test_a_csv_file_of_predictions_scores_the_same(place):
+    (folder,) = [path for path in find_results([place / "results"]) if "laplacian" in path.name]
+    pd.read_parquet(folder / "predictions.parquet").to_csv(place / "predictions.csv", index=False)
+    words = [
+        "score",
+        "neuroprobe/onset",
+        "predictions.csv",
+        "--data",
+        "twin",
+        "--split",
+        "cross-session",
+        "--json",
+    ]
+    from_csv = json.loads(fine(place, *words))
+    record = json.loads((folder / "record.json").read_text())
+    assert from_csv["score"] == pytest.approx(record["score"], abs=1e-12)
+
+
+def test_a_board_is_printed_exported_and_drawn(place):
+    said = fine(place, "board", "results", "--draws", "200")
+    assert "simulated" in said
+    assert "linear-laplacian-spectrogram" in said
+    for kind in ("csv", "json", "parquet", "latex", "html"):
+        fine(place, "board", "results", "--draws", "200", "--export", kind, f"board.{kind}")
+        assert (place / f"board.{kind}").stat().st_size > 200
+    fine(place, "board", "results", "--draws", "200", "--plots", "plots")
+    assert {path.suffix for path in (place / "plots").rglob("*.*")} == {".svg", ".png"}
+    rankings = json.loads(fine(place, "board", "results", "--draws", "200", "--json"))["rankings"]
+    assert [row["team"] for row in rankings[0]["table"]] == ["linear-laplacian-spectrogram", "chance"]
+
+
+def test_pairs_are_compared(place):
+    (ranking,) = json.loads(fine(place, "compare", "results", "--draws", "200", "--json"))
+    (pair,) = ranking["pairs"]
+    assert pair["team_a"] == "linear-laplacian-spectrogram"
+    assert pair["delta_point"] > 0
+    assert "95 % interval" in fine(place, "compare", "results", "--draws", "200")
+
+
+def test_sizing_from_numbers_and_from_results(place):
+    # (1.96 * 0.1 / 0.02)^2 = 96.04, so 97 units are needed; with 25 the half width is 1.96 * 0.1 / 5 = 0.0392.
+    answer = json.loads(fine(place, "size", "--sigma", "0.1", "--nu", "0.02", "--units", "25", "--json"))
+    assert answer["required_units"] == 97
+    assert answer["half_width"] == pytest.approx(0.0392)
+    assert answer["meets"] is False
+    assert json.loads(fine(place, "size", "results", "--nu", "0.05", "--json"))[0]["n_units"] == 4
+    assert "97" in fine(place, "size", "--sigma", "0.1", "--nu", "0.02")
+
+
+def test_a_new_decoder_works_as_written(place):
+    fine(place, "new", "decoder", "nearest-mean")
+    fine(place, "check", "decoder", "nearest_mean:NearestMean", "--benchmark", "neuroprobe/onset")
+    tested = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_nearest_mean.py"],
+        cwd=place,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert tested.returncode == 0, tested.stdout
+    run = ["run", "neuroprobe/onset", "--data", "twin", "--split", "cross-session", "--out", "own", "--json"]
+    (row,) = json.loads(fine(place, *run, "--decoder", "nearest_mean:NearestMean"))
+    assert row["score"] > 0.6
+
+
+def test_real_boards_are_imported(place):
+    submissions = SHARED / "data" / "neuroprobe" / "submissions"
+    if not submissions.exists():
+        pytest.skip("the shared submissions are not beside the project")
+    folders = [str(folder) for folder in sorted(submissions.iterdir())]
+    words = [
+        "board",
+        "--from",
+        "neuroprobe",
+        *folders,
+        "--split",
+        "Within-Session",
+        "--draws",
+        "200",
+        "--json",
+    ]
+    rankings = json.loads(fine(place, *words))["rankings"]
+    (overall,) = [ranking for ranking in rankings if ranking["kind"] == "overall"]
+    assert overall["table"][0]["score"] == pytest.approx(0.660, abs=5e-4)
+    final = json.loads(
+        fine(place, "board", "--from", "eeg2025", str(SHARED / "data/eeg2025/final_board.csv"), "--json")
+    )
+    assert final["summary"]["n"] == 184
+
+
+RUN = "run neuroprobe/onset --decoder linear --out x --data twin"
+REFUSALS = [
+    (
+        "run neuroprobe/onsett --decoder linear --out x",
+        'No benchmark "neuroprobe/onsett". Did you mean "neuroprobe/onset"',
+    ),
+    ("run nuroprobe --decoder linear --out x", 'Did you mean "neuroprobe"'),
+    ("run neuroprobe@2024/onset --decoder linear --out x", 'No definition "neuroprobe@2024"'),
+    ("run a/b/c@d --decoder linear --out x", "is not a benchmark name"),
+    ("run neuroprobe/onset --decoder linaer --out x --data twin", 'Did you mean "linear"'),
+    (
+        "run neuroprobe/onset --decoder linear --out x --data nowhere",
+        "neuroarena data simulate braintreebank DIR",
+    ),
+    (f"{RUN} --split cross-sesion", 'Did you mean "cross-session"'),
+    (f"{RUN} --sessions 3_0", "btbank3_0"),
+    (f"{RUN} --sessions first", "is not a session"),
+    ("score neuroprobe/onset nothing.parquet", "there is no such file"),
+    ("score bci nothing.parquet", 'No benchmark "bci"'),
+    ("score neuroprobe twin/simulated.json --data twin", "name one"),
+    ("score neuroprobe/onset twin/simulated.json --data twin", "simulated.json"),
+    ("board nowhere", "there is no such folder"),
+    ("board twin", "no run in this folder"),
+    ("board results --rule best-of-all", "best-of-last-N"),
+    ("board results --as-of yesterday", "as_of"),
+    ("board results --as-of 2001-01-01T00:00:00Z", "no entry to rank"),
+    ("board results --split sideways", 'No result is of the split "sideways"'),
+    ("board results --export docx board.docx", "docx"),
+    ("board --from eeg2025 twin results", "takes one CSV file"),
+    ("size", "Give --sigma"),
+    ("size --sigma -1 --nu 0.1", "sigma"),
+    ("data verify braintreebank nowhere", "was not found"),
+    ("data simulate braintreebanc x", 'Did you mean "braintreebank"'),
+    ("data simulate braintreebank x --colour red", 'no option "--colour"'),
+    ("data simulate braintreebank x --seed", "needs a value"),
+    ("data simulate braintreebank results", "results"),
+    ("data where braintreebank", "no folder was named"),
+    ("new decoder 1st", "makes no Python module name"),
+    ("check decoder json:dumps --benchmark neuroprobe/onset", "cannot be made"),
+]
+
+
+@pytest.mark.parametrize(("words", "sentence"), REFUSALS, ids=[words[:60] for words, _ in REFUSALS])
+def test_bad_input_gets_one_sentence_and_exit_code_2(place, words, sentence, monkeypatch, capsys):
+    # In this process: sixty starts of an interpreter would take longer than all the rest.
+    before = sorted(place.iterdir())
+    monkeypatch.chdir(place)
+    monkeypatch.setattr(sys, "argv", ["neuroarena", *words.split()])
+    with pytest.raises(SystemExit) as left:
+        main()
+    said = capsys.readouterr().err
+    assert left.value.code == 2
+    assert sentence in said
+    assert len(said.strip().splitlines()) == 1
+    assert sorted(place.iterdir()) == before
+
+
+def test_a_refusal_of_a_real_process_shows_no_traceback(place):
+    ran = neuroarena(place, "board", "nowhere")
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.stderr.startswith("neuroarena: nowhere: there is no such folder.")
+
+
+def test_a_failing_decoder_leaves_with_exit_code_1_and_its_reason(place):
+    (place / "broken.py").write_text(
+        "from neuroarena.decoders import Linear\n"
+        "class Broken(Linear):\n"
+        "    def predict(self, test):\n"
+        "        raise RuntimeError('the electrode fell off')\n"
+    )
+    run = ["run", "neuroprobe/onset", "--data", "twin", "--decoder", "broken:Broken", "--out", "failed"]
+    ran = neuroarena(place, *run, "--split", "cross-session")
+    assert ran.returncode == 1
+    assert "4 of 4 cells failed" in ran.stderr
+    assert "the electrode fell off" in ran.stderr
+    board = neuroarena(place, "board", "failed", "results", "--draws", "100", "--json")
+    below = json.loads(board.stdout)["rankings"][0]["unranked"]
+    assert below[0]["team"] == "broken:Broken"
+    assert "the electrode fell off" in below[0]["reason"]
+
+
+def test_a_damaged_result_is_refused_by_name(place, tmp_path):
+    import shutil
+
+    folder = shutil.copytree(find_results([place / "results"])[0], tmp_path / "copy" / "run")
+    (folder / "record.json").write_text("{")
+    ran = neuroarena(place, "board", str(tmp_path / "copy"))
+    assert ran.returncode == 2
+    assert "record.json" in ran.stderr
+    assert "Traceback" not in ran.stderr

@@ -1,0 +1,82 @@
+"""Fingerprints change when what they stand for changes, and only then."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from dataclasses import dataclass
+
+import pytest
+
+from neuroarena import fingerprint
+from neuroarena.fingerprint import canonical_json, code_fingerprint, digest, file_digest, remember_digests_in
+
+
+def test_canonical_json_has_one_form():
+    @dataclass
+    class Point:
+        x: int
+        y: float
+
+    assert canonical_json({"b": Point(1, 2.5), "a": (1, None)}) == '{"a":[1,null],"b":{"x":1,"y":2.5}}'
+    assert digest({"a": 1, "b": 2}) == digest({"b": 2, "a": 1})
+    with pytest.raises(ValueError):
+        canonical_json(float("nan"))
+    with pytest.raises(TypeError):
+        canonical_json(object())
+
+
+def test_a_file_digest_follows_the_content(tmp_path):
+    path = tmp_path / "file"
+    path.write_bytes(b"one")
+    first = file_digest(path)
+    path.write_bytes(b"two")
+    os.utime(path, ns=(1, 1))
+    assert file_digest(path) != first
+    path.write_bytes(b"one")
+    assert file_digest(path) == first
+
+
+def test_digests_of_large_files_are_remembered_between_processes(tmp_path, monkeypatch):
+    path = tmp_path / "large"
+    path.write_bytes(b"x" * 2**20)
+    monkeypatch.setattr(fingerprint, "_memory", None)
+    remember_digests_in(tmp_path / "memory")
+    first = file_digest(path)
+    (note,) = (tmp_path / "memory").iterdir()
+    monkeypatch.setattr(fingerprint, "_digests", {})
+    note.write_text("remembered")
+    assert file_digest(path) == "remembered"
+    path.write_bytes(b"y" * 2**20)
+    assert file_digest(path) not in ("remembered", first)
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    folder = tmp_path / "some_package"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("")
+    (folder / "used.py").write_text("VALUE = 1\n")
+    (folder / "unused.py").write_text("VALUE = 1\n")
+    (folder / "main.py").write_text("from some_package.used import VALUE\nclass Thing: ...\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    yield folder
+    for name in [name for name in sys.modules if name.startswith("some_package")]:
+        del sys.modules[name]
+
+
+def test_a_code_fingerprint_follows_the_modules_that_are_used(package):
+    thing = importlib.import_module("some_package.main").Thing
+    before = code_fingerprint(thing)
+    (package / "unused.py").write_text("VALUE = 2\n")
+    assert code_fingerprint(thing()) == before
+    (package / "used.py").write_text("VALUE = 2  # changed\n")
+    assert code_fingerprint(thing) != before
+
+
+def test_code_without_a_source_is_refused():
+    namespace: dict = {"__name__": "nowhere"}
+    exec("class Thing: ...", namespace)
+    with pytest.raises(ValueError, match="no source"):
+        code_fingerprint(namespace["Thing"])

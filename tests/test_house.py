@@ -1,0 +1,153 @@
+"""The house: rooms import only rooms above them, files stay small, the package stays light."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "src" / "neuroarena"
+ROOMS = (
+    "scoring",
+    "statistics",
+    "recordings",
+    "features",
+    "datasets",
+    "benchmarks",
+    "decoders",
+    "sandbox",
+    "evaluation",
+    "maps",
+    "board",
+    "competition",
+    "demo",
+    "cli",
+)
+FOUNDATIONS = ("errors", "atomic", "fingerprint", "registry", "__init__", "__main__")
+ALONE = ("scoring", "statistics")
+# pydantic reads manifests at the edge; everything else of these rooms is arithmetic.
+ALONE_LIBRARIES = {"numpy", "scipy", "pandas", "pyarrow", "sklearn", "pydantic"}
+
+
+def sources() -> list[Path]:
+    return sorted(PACKAGE.rglob("*.py"))
+
+
+def room_of(path: Path) -> str:
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def imported(path: Path) -> set[str]:
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative imports hide which room is meant"
+            names.add(node.module or "")
+            names.update(f"{node.module}.{alias.name}" for alias in node.names)
+    return names
+
+
+def rooms_imported(path: Path) -> set[str]:
+    parts = [name.split(".") for name in imported(path) if name.startswith("neuroarena.")]
+    return {part[1] for part in parts if part[1] in ROOMS}
+
+
+def test_every_file_is_in_a_room_or_is_a_foundation():
+    assert {room_of(path) for path in sources()} <= {*ROOMS, *FOUNDATIONS}
+
+
+@pytest.mark.parametrize("path", sources(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_a_room_imports_only_rooms_above_it(path: Path):
+    room = room_of(path)
+    if room in ("__init__", "__main__"):
+        return
+    allowed = (
+        set() if room in FOUNDATIONS else {room} if room in ALONE else set(ROOMS[: ROOMS.index(room) + 1])
+    )
+    assert rooms_imported(path) <= allowed
+
+
+@pytest.mark.parametrize("room", ALONE)
+def test_scoring_and_statistics_need_only_arithmetic(room: str):
+    for path in (PACKAGE / room).rglob("*.py"):
+        outside = {name.partition(".")[0] for name in imported(path)} - {"neuroarena", ""}
+        assert outside - set(sys.stdlib_module_names) <= ALONE_LIBRARIES, path
+
+
+@pytest.mark.parametrize("path", sources(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_files_and_functions_stay_small(path: Path):
+    text = path.read_text(encoding="utf-8")
+    assert text.count("\n") <= 500
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            assert (node.end_lineno or 0) - node.lineno <= 60 + (ast.get_docstring(node) or "").count("\n"), (
+                node.name
+            )
+
+
+def test_no_room_without_a_name():
+    assert not [
+        path for path in sources() if path.stem in {"utils", "util", "common", "helpers", "helper", "misc"}
+    ]
+
+
+def test_importing_neuroarena_loads_nothing_heavy():
+    heavy = ["torch", "mne", "sklearn", "fastapi", "matplotlib", "nilearn", "pandas", "scipy", "h5py"]
+    code = f"import neuroarena, sys, json; print(json.dumps([m for m in {heavy!r} if m in sys.modules]))"
+    loaded = json.loads(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout)
+    assert loaded == []
+
+
+def test_the_help_text_loads_nothing_heavy():
+    heavy = {
+        "torch",
+        "mne",
+        "sklearn",
+        "fastapi",
+        "matplotlib",
+        "nilearn",
+        "pandas",
+        "numpy",
+        "scipy",
+        "h5py",
+    }
+    ran = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "neuroarena", "--help"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    loaded = {line.rpartition("|")[2].strip().partition(".")[0] for line in ran.stderr.splitlines()}
+    assert not loaded & heavy
+    assert "demo" in ran.stdout
+
+
+def test_every_public_name_can_be_had_from_the_top():
+    import neuroarena
+
+    for name in neuroarena.__all__:
+        assert getattr(neuroarena, name) is not None
+    with pytest.raises(AttributeError):
+        neuroarena.nothing_of_this_name  # noqa: B018
+
+
+def test_no_machine_path_and_no_registry_host_in_any_file():
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if listed.returncode:
+        pytest.skip("not a git checkout")
+    forbidden = re.compile(
+        r"pypi\.(org|io)|files\.pythonhosted|registry\.npmjs|deb\.debian\.org|/work/(main|shared)|/root/"
+    )
+    for name in listed.stdout.split():
+        path = ROOT / name
+        if path.is_file() and path != Path(__file__) and path.stat().st_size < 2**20:
+            found = forbidden.search(path.read_text(encoding="utf-8", errors="ignore"))
+            assert found is None, f"{name}: {found and found.group()}"
