@@ -9,7 +9,7 @@ import json
 import platform
 from pathlib import Path
 
-BENCHES = ("bench_features", "bench_statistics", "bench_board")
+BENCHES = ("bench_start", "bench_features", "bench_statistics", "bench_board", "bench_neuroprobe")
 
 
 def main() -> None:

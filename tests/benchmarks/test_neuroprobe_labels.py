@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 
+import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from neuroarena.benchmarks.neuroprobe import TASKS, examples
+from neuroarena.benchmarks.neuroprobe import TASKS, examples, time_bins
 from neuroarena.benchmarks.neuroprobe.folds import within_session
-from neuroarena.benchmarks.neuroprobe.sessions import FULL, LITE, NANO, subset_electrodes
+from neuroarena.benchmarks.neuroprobe.sessions import FULL, LITE, NANO, parse_session, subset_electrodes
+from neuroarena.benchmarks.neuroprobe.submission_checks import ITEM_COUNTS
+from neuroarena.benchmarks.neuroprobe.tasks import gaps_of
 from neuroarena.errors import InputError
 from shared_data import SHARED
 
@@ -32,9 +38,19 @@ def synthetic() -> dict:
     }
 
 
+@functools.cache
 def golden(path: str) -> dict:
     file = FOLDER / "golden" / path
     return json.loads(file.read_text()) if file.exists() else {}
+
+
+def annotations(session: str) -> list[pd.DataFrame]:
+    subject, trial = session.split("_")
+    folder = FOLDER / "annotations"
+    return [
+        pd.read_csv(folder / f"subject{subject}_trial{trial}_{kind}_df.csv")
+        for kind in ("words", "nonverbal")
+    ]
 
 
 @needs_shared
@@ -51,12 +67,8 @@ def test_the_items_equal_the_published_package_on_a_synthetic_session(key, synth
 @pytest.mark.parametrize("key", golden("real_annotations.json"))
 def test_the_items_equal_the_published_package_on_real_annotations(key):
     session, task, form = key.split("/")
-    subject, trial = session.removeprefix("btbank").split("_")
-    tables = [
-        pd.read_csv(FOLDER / "annotations" / f"subject{subject}_trial{trial}_{kind}_df.csv")
-        for kind in ("words", "nonverbal")
-    ]
-    movie = MOVIES.get(f"{subject}_{trial}")
+    tables = annotations(session.removeprefix("btbank"))
+    movie = MOVIES.get(session.removeprefix("btbank"))
     pitch = (
         json.loads((FOLDER / "pitch" / f"{movie}_pitch_volume_features.json").read_text()) if movie else None
     )
@@ -81,6 +93,113 @@ def test_the_definition_of_september_leaves_the_third_quartile_out(synthetic):
     now = examples("word_gap", **synthetic, subset="full")
     then = examples("word_gap", **synthetic, subset="full", definition="2025.09")
     assert len(then) <= len(now)
+
+
+@needs_shared
+@pytest.mark.parametrize("key", golden("synthetic/expected.json"))
+def test_strict_has_the_items_of_2025_10(key, synthetic):
+    task, form, subset = key.split("/")
+    options = {"multiclass": form == "multiclass", "subset": subset}
+    strict = examples(task, **synthetic, definition="strict", **options)
+    pd.testing.assert_frame_equal(strict, examples(task, **synthetic, **options))
+
+
+@needs_shared
+@pytest.mark.parametrize("task", TASKS)
+def test_nano_draws_at_most_a_thousand_and_the_cap_is_honoured(task, synthetic):
+    for multiclass in (False, True):
+        rule = TASKS[task].n_classes(multiclass)
+        full = examples(task, **synthetic, multiclass=multiclass, subset="full")
+        nano = examples(task, **synthetic, multiclass=multiclass, subset="nano")
+        assert len(nano) == min(len(full), rule * (1000 // rule))
+
+
+@needs_shared
+@pytest.mark.parametrize("task", TASKS)
+def test_max_samples_keeps_the_earliest_of_each_class(task, synthetic):
+    for multiclass in (False, True):
+        classes = TASKS[task].n_classes(multiclass)
+        everything = examples(task, **synthetic, multiclass=multiclass)
+        few = examples(task, **synthetic, multiclass=multiclass, max_samples=100)
+        assert (few["label"].value_counts() == 100 // classes).all()
+        for label, group in everything.groupby("label"):
+            kept = few.loc[few["label"] == label, "start"].tolist()
+            assert kept == group["start"].tolist()[: 100 // classes]
+
+
+@needs_shared
+@pytest.mark.parametrize("session", ["1_1", "2_0", "3_0", "4_0", "4_1", "10_0"])
+def test_the_published_number_of_items_on_real_annotations(session):
+    at = LITE.index(parse_session(session))
+    tables = annotations(session)
+    assert len(examples("speech", *tables)) == ITEM_COUNTS["speech"][at] == 3500
+    if session in MOVIES:
+        pitch = json.loads((FOLDER / "pitch" / f"{MOVIES[session]}_pitch_volume_features.json").read_text())
+        assert len(examples("pitch", *tables, pitch=pitch)) == ITEM_COUNTS["pitch"][at]
+        assert len(examples("pitch", *tables, pitch=pitch, multiclass=True)) == 3498
+        # Any ranking of the words without ties gives as many items: here their start times.
+        words = tables[0].assign(rms=tables[0]["start"])
+        assert len(examples("volume", words, tables[1])) == ITEM_COUNTS["volume"][at]
+
+
+@needs_shared
+def test_columns_may_be_asked_by_their_own_names(synthetic):
+    for task, column in (
+        ("volume", "rms"),
+        ("pitch", "enhanced_pitch"),
+        ("global_flow", "max_global_magnitude"),
+    ):
+        pd.testing.assert_frame_equal(examples(column, **synthetic), examples(task, **synthetic))
+    values = [0.1, 0.9, 0.2, 0.8, 0.3, 0.7, 0.4, 0.6]
+    pitch = {f"{row}.0": {"raw_volume": value} for row, value in enumerate(values)}
+    asked = examples("raw_volume", **small_session(), pitch=pitch)
+    pd.testing.assert_frame_equal(asked, examples("volume", **small_session()))
+
+
+@settings(max_examples=40)
+@given(
+    sentences=st.lists(st.sampled_from("abc"), min_size=2, max_size=40),
+    seed=st.integers(0, 2**16),
+)
+def test_gaps_equal_those_of_a_walk_from_word_to_word(sentences, seed):
+    rng = np.random.default_rng(seed)
+    start = np.cumsum(rng.uniform(0, 2, len(sentences)))
+    end = start + rng.uniform(0, 2, len(sentences))
+    words = pd.DataFrame(
+        {"start": start, "end": end, "sentence": sentences, "original_index": range(len(start))}
+    )
+    walked = [
+        (row, start[row] - end[row - 1])
+        for row in range(1, len(sentences))
+        if sentences[row] == sentences[row - 1]
+    ]
+    if not walked:
+        with pytest.raises(InputError, match="no two consecutive words"):
+            gaps_of(words, TASKS["word_gap"])
+        return
+    rows, gaps = gaps_of(words, TASKS["word_gap"])
+    assert list(zip(rows, gaps, strict=True)) == walked
+
+
+def test_fourteen_time_bins_of_a_quarter_second():
+    bins = time_bins()
+    assert len(bins) == 14
+    assert bins[:2] == ((-0.5, -0.25), (-0.375, -0.125))
+    assert bins[-1] == (1.125, 1.375)
+    assert time_bins(0.0, 1.0, window_s=0.5, stride_s=0.25) == ((0.0, 0.5), (0.25, 0.75))
+    assert time_bins(0.0, 0.2) == ()
+    with pytest.raises(InputError, match="a stride above 0 s"):
+        time_bins(stride_s=0.0)
+
+
+@pytest.mark.parametrize(
+    ("offset_s", "begin", "length"), [((-0.5, 1.5), -1024, 4096), ((0.1, 0.2), 205, 205)]
+)
+def test_windows_move_with_the_offset_spoken_or_not(offset_s, begin, length):
+    plain, moved = (examples("onset", **small_session(), offset_s=each) for each in ((0.0, 1.0), offset_s))
+    assert (moved["start"] - plain["start"] == begin).all()
+    assert (moved["stop"] - moved["start"] == length).all()
+    assert moved["label"].equals(plain["label"])
 
 
 def small_session() -> dict:
@@ -148,6 +267,21 @@ def with_value(column: str, value: object) -> dict:
         ("volume", {**small_session(), "words": small_session()["words"][["end"]]}, "lacks the columns original_index"),
         ("volume", {**small_session(), "definition": "1999"}, 'no definition "1999"'),
         ("volume", {**small_session(), "subset": "huge"}, "expected lite, nano or full"),
+        ("volume", {**small_session(), "max_samples": 1}, "max_samples is 1; volume has 2 classes"),
+        ("volume", {**small_session(), "offset_s": (1.0, 1.0)}, "the first at least a sample below the second"),
+        ("volume", {**small_session(), "offset_s": (0.0, float("nan"))}, "expected two finite numbers"),
+        ("volume", {**small_session(), "offset_s": (0.0,)}, "expected two numbers, seconds from the onset"),
+        ("speech", {**small_session(), "words": small_session()["words"].assign(est_idx=float("nan"))},
+         r'word table: "est_idx" of row \d is not a finite number but'),
+        ("speech", {**small_session(), "nonverbal": small_session()["nonverbal"][["est_end_idx"]]},
+         'non-verbal table lacks the column "est_idx"'),
+        ("word_gap", {**small_session(), "words": small_session()["words"].assign(end=None)}, 'words have no "end"'),
+        ("volume", {**small_session(), "words": small_session()["words"].assign(original_index=range(90, 98))},
+         '8 words have no "rms"'),
+        ("volume", {**small_session(), "features": small_session()["features"].set_axis([0] * 8)},
+         "two rows with the index 0"),
+        ("pos", small_session(), 'No Neuroprobe task "pos"'),
+        ("bin_head", small_session(), 'No Neuroprobe task "bin_head"'),
     ],
 )  # fmt: skip
 def test_bad_tables_are_refused_by_name(task, session, message):

@@ -146,6 +146,7 @@ def _entries(submission: Submission, team: str, split: str, level: str) -> list[
                 manifest=FAMILY.manifest(task, submission.definition),
                 unit_scores=None if own.empty else own,
                 time=submission.timestamp,
+                simulated=submission.simulated,
                 reason=refused or _reason(own, task, split),
                 provenance={
                     "folder": submission.folder.name,

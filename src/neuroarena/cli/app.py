@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from neuroarena import __version__
-from neuroarena.cli import boards, checks, data, demonstration, listing, new, running
+from neuroarena.cli import boards, checks, data, demonstration, exporting, listing, new, running
 
 app = typer.Typer(
     name="neuroarena",
@@ -36,13 +36,14 @@ def _root(
     """Evaluate, compare and rank neural decoders."""
 
 
-app.command("demo")(demonstration.demo)
-app.command("list")(listing.list_things)
+app.command("demo", short_help="From nothing to a board, on simulated data.")(demonstration.demo)
+app.command("list", short_help="What there is.")(listing.list_things)
 app.add_typer(data.app, name="data")
 app.add_typer(checks.app, name="check")
-app.command("run")(running.run)
-app.command("score")(running.score_file)
-app.command("board")(boards.board)
-app.command("compare")(boards.compare)
-app.command("size")(boards.size)
+app.command("run", short_help="Evaluate decoders on a benchmark.")(running.run)
+app.command("score", short_help="Score a prediction file.")(running.score_file)
+app.command("board", short_help="Rank decoders, with intervals and tie groups.")(boards.board)
+app.command("compare", short_help="Compare decoders in pairs.")(boards.compare)
+app.command("size", short_help="How many units a board needs.")(boards.size)
+app.add_typer(exporting.app, name="export")
 app.add_typer(new.app, name="new")

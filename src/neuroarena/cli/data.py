@@ -1,24 +1,30 @@
-"""``neuroarena data``: simulate, verify and find datasets."""
+"""``neuroarena data``: simulate, fetch, verify and find datasets."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from neuroarena.cli.options import Json
-from neuroarena.cli.output import print_json
+from neuroarena.cli.output import print_json, print_table
 
-app = typer.Typer(help="Simulate, verify and find datasets.", no_args_is_help=True)
+if TYPE_CHECKING:
+    from neuroarena.datasets import Problem
+    from neuroarena.datasets.fetch import Fetched, Item
+    from neuroarena.datasets.fetch_plan import FetchPlan
+
+app = typer.Typer(help="Simulate, fetch, verify and find datasets.", no_args_is_help=True)
 
 DatasetName = Annotated[str, typer.Argument(help="Name of a dataset; see neuroarena list datasets.")]
 
 
 @app.callback()
 def _root() -> None:
-    """Simulate, verify and find datasets."""
+    """Simulate, fetch, verify and find datasets."""
 
 
 @app.command(
@@ -89,6 +95,127 @@ def _value(text: str) -> int | float | str:
     return text
 
 
+@app.command("fetch")
+def fetch_dataset(
+    dataset: DatasetName,
+    folder: Annotated[Path, typer.Argument(help="Where to put the data.")],
+    subjects: Annotated[
+        str | None, typer.Option("--subjects", metavar="1,2", help="All sessions of these subjects; or: all.")
+    ] = None,
+    sessions: Annotated[
+        str | None, typer.Option("--sessions", metavar="1_1,1_2", help="Only these sessions.")
+    ] = None,
+    url: Annotated[
+        str | None,
+        typer.Option("--url", metavar="BASE", help="Fetch from here, a mirror with the same layout."),
+    ] = None,
+    attempts: Annotated[
+        int, typer.Option("--attempts", min=1, help="Attempts without a new byte before giving up.")
+    ] = 6,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only list what would be fetched; write nothing.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Fetch the real data, going on where an earlier fetch ended; then check the folder."""
+    from neuroarena.datasets import load_dataset
+    from neuroarena.datasets.download import Patience
+    from neuroarena.datasets.fetch import fetch, survey
+    from neuroarena.datasets.fetch_progress import TerminalFetchProgress
+    from neuroarena.errors import InputError
+
+    chosen = load_dataset(dataset)
+    if chosen.fetch_plan is None:
+        raise InputError(f"{chosen.title} cannot be fetched from here. It comes from {chosen.origin}.")
+    plan = chosen.fetch_plan(_listed(subjects), _listed(sessions), url)
+    patience = Patience(attempts=attempts)
+    items = survey(plan, folder, patience)
+    listing = _fetch_listing(plan, folder, items)
+    if not as_json:
+        _print_listing(listing)
+    if dry_run:
+        if as_json:
+            print_json({**listing, "dry_run": True})
+        return
+    sizes = [item.size for item in items if item.state != "complete"]
+    total = None if None in sizes else sum(size or 0 for size in sizes)
+    with TerminalFetchProgress(total, sum(item.have for item in items)) as progress:
+        fetched = fetch(plan, folder, items=items, patience=patience, progress=progress)
+    problems = chosen.verify(folder)
+    if as_json:
+        _print_fetched_json(listing, fetched, problems)
+    else:
+        _print_fetched(fetched, problems)
+    if fetched.missing:
+        raise typer.Exit(1)
+
+
+def _print_fetched(fetched: Fetched, problems: list[Problem]) -> None:
+    for problem in problems:
+        print(problem)
+    for name in fetched.missing:
+        print(f"{name}: is missing; the archive that should hold it does not.")
+    good = not problems and not fetched.missing
+    print(f"{fetched.root}: fetched{' and good' if good else ', with what is said above'}")
+
+
+def _print_fetched_json(listing: dict[str, Any], fetched: Fetched, problems: list[Problem]) -> None:
+    wrong = [{"file": problem.file, "problem": problem.what} for problem in problems]
+    outcome = {"dry_run": False, "missing": fetched.missing, "problems": wrong, "record": fetched.record}
+    print_json({**listing, **outcome})
+
+
+def _listed(text: str | None) -> list[str] | None:
+    return None if text is None else [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _fetch_listing(plan: FetchPlan, folder: Path, items: list[Item]) -> dict[str, Any]:
+    """Collect what would be fetched, as data."""
+    from neuroarena.datasets.unpack import free_bytes
+
+    files = [
+        {
+            "path": item.file.path,
+            "url": item.url,
+            "state": item.state,
+            "size": item.size,
+            "have": item.have,
+            "sha256": item.file.sha256,
+            "address_checked": item.file.checked,
+        }
+        for item in items
+    ]
+    waiting = [item for item in items if item.state != "complete"]
+    return {
+        "schema_version": 1,
+        "title": plan.title,
+        "folder": str(folder),
+        "base_url": plan.base_url,
+        "files": files,
+        "bytes_to_fetch": sum(max((item.size or 0) - item.have, 0) for item in waiting),
+        "sizes_unknown": sum(item.size is None for item in waiting),
+        "free_bytes": free_bytes(folder),
+    }
+
+
+def _print_listing(listing: dict[str, Any]) -> None:
+    from neuroarena.datasets.fetch_progress import readable_size
+
+    rows = []
+    for file in listing["files"]:
+        size = "" if file["state"] == "complete" else readable_size(file["size"])
+        state = f"{readable_size(file['have'])} here" if file["have"] else file["state"]
+        rows.append((file["path"], size, state))
+    print_table(["file", "size", "state"], rows, title=f"{listing['title']} from {listing['base_url']}")
+    unknown = listing["sizes_unknown"]
+    more = f" and {unknown} of unknown size" if unknown else ""
+    to_fetch, free = readable_size(listing["bytes_to_fetch"]), readable_size(listing["free_bytes"])
+    print(f"{to_fetch}{more} to fetch into {listing['folder']}, where {free} are free.")
+    untried = sum(not file["address_checked"] for file in listing["files"] if file["state"] != "complete")
+    if untried:
+        print(f"The addresses of {untried} files were taken from public scripts and never tried by us.")
+
+
 @app.command("verify")
 def verify(
     dataset: DatasetName,
@@ -114,6 +241,33 @@ def verify(
         )
     if problems:
         raise typer.Exit(2)
+
+
+class Checkpoint(StrEnum):
+    """Published models whose checkpoints can be converted."""
+
+    brainbert = "brainbert"
+    popt = "popt"
+
+
+@app.command("convert")
+def convert(
+    model: Annotated[Checkpoint, typer.Argument(help="Which model the checkpoint is of.")],
+    file: Annotated[Path, typer.Argument(help="The published checkpoint.")],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="FILE", help="Where to write it; by default beside the checkpoint."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Turn a published checkpoint into safetensors; nothing in the file is executed."""
+    from neuroarena.decoders.encoders import convert_checkpoint
+
+    made = convert_checkpoint(model.value, file, out)
+    if as_json:
+        print_json(made)
+    else:
+        print("\n".join(f"{name}: {value}" for name, value in made.items()))
 
 
 @app.command("where")

@@ -35,6 +35,16 @@ Cache = Annotated[
 ]
 
 
+Grid = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--grid",
+        metavar="NAME=V,V",
+        help="Try these values of a parameter; may be repeated. Features' own: features.nperseg=256,512.",
+    ),
+]
+
+
 class SubsetName(StrEnum):
     """Subsets of Neuroprobe."""
 
@@ -55,13 +65,68 @@ Sessions = Annotated[
 ]
 
 
-def family_options(subset: SubsetName | None, multiclass: bool, sessions: str | None) -> dict[str, Any]:
+Judged = Annotated[
+    str | None,
+    typer.Option(
+        "--judged", metavar="1_1,1_2", help="Judge only these; train on the others too (Neuroprobe)."
+    ),
+]
+Folds = Annotated[
+    int | None, typer.Option("--folds", min=2, help="Folds within a session, by default 2 (Neuroprobe).")
+]
+MaxSamples = Annotated[
+    int | None,
+    typer.Option("--max-samples", min=2, help="Keep the earliest items of each session (Neuroprobe)."),
+]
+TrainOn = Annotated[
+    str | None,
+    typer.Option("--train-on", help="longest or all: training sessions of the full subset (Neuroprobe)."),
+]
+Level = Annotated[
+    str | None,
+    typer.Option("--level", help="population, or electrode for one electrode at a time (Neuroprobe)."),
+]
+Electrode = Annotated[
+    str | None,
+    typer.Option(
+        "--electrode", metavar="LABEL,...", help="Only these electrodes, one at a time (Neuroprobe)."
+    ),
+]
+Offset = Annotated[
+    str | None,
+    typer.Option(
+        "--offset", metavar="BEGIN,END", help="Window in seconds from the onset, by default 0,1 (Neuroprobe)."
+    ),
+]
+
+
+def family_options(
+    subset: SubsetName | None,
+    multiclass: bool,
+    sessions: str | None,
+    judged: str | None = None,
+    folds: int | None = None,
+    max_samples: int | None = None,
+    train_on: str | None = None,
+    level: str | None = None,
+    electrode: str | None = None,
+    offset: str | None = None,
+) -> dict[str, Any]:
     """Collect the options that were given, as a benchmark family takes them."""
-    options: dict[str, Any] = {}
-    if subset is not None:
-        options["subset"] = subset.value
-    if multiclass:
-        options["multiclass"] = True
-    if sessions is not None:
-        options["sessions"] = [session.strip() for session in sessions.split(",") if session.strip()]
-    return options
+    given: dict[str, Any] = {
+        "subset": None if subset is None else subset.value,
+        "multiclass": multiclass or None,
+        "sessions": _listed(sessions),
+        "judged": _listed(judged),
+        "folds": folds,
+        "max_samples": max_samples,
+        "train_on": train_on,
+        "level": level,
+        "electrode": _listed(electrode),
+        "offset_s": _listed(offset),
+    }
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _listed(text: str | None) -> list[str] | None:
+    return None if text is None else [part.strip() for part in text.split(",") if part.strip()]

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from neuroarena.cli import options
 from neuroarena.cli.output import print_json, print_table
+
+if TYPE_CHECKING:
+    from neuroarena.decoders import Decoder
 
 
 def run(
@@ -29,7 +32,15 @@ def run(
     subset: options.Subset = None,
     multiclass: options.Multiclass = False,
     sessions: options.Sessions = None,
+    judged: options.Judged = None,
+    folds: options.Folds = None,
+    max_samples: options.MaxSamples = None,
+    train_on: options.TrainOn = None,
+    level: options.Level = None,
+    electrode: options.Electrode = None,
+    offset: options.Offset = None,
     workers: options.Workers = None,
+    grid: options.Grid = None,
     seed: options.Seed = 0,
     cache: options.Cache = None,
     as_json: options.Json = False,
@@ -39,10 +50,13 @@ def run(
     from neuroarena.evaluation import TerminalProgress, available_cores, evaluate_all
 
     sys.path.insert(0, "")  # a decoder may be given as module:attribute of a file in this folder
-    loaded = load_benchmarks(benchmark, data, **options.family_options(subset, multiclass, sessions))
+    chosen = options.family_options(
+        subset, multiclass, sessions, judged, folds, max_samples, train_on, level, electrode, offset
+    )
+    loaded = load_benchmarks(benchmark, data, **chosen)
     with TerminalProgress() as progress:
         results = evaluate_all(
-            [(None, name) for name in decoder],
+            _with_grid(decoder, grid or []),
             loaded,
             list(split) if split else [None],
             out=out,
@@ -55,17 +69,30 @@ def run(
     if as_json:
         print_json(rows)
     else:
-        mark = " (simulated)" if any(row["simulated"] for row in rows) else ""
-        columns = ["benchmark", "split", "decoder", "score", "units", "status"]
-        print_table(
-            columns, [[_shown(row[name]) for name in columns] for row in rows], title=f"{benchmark}{mark}"
-        )
-        print(f"Results are in {out}. Rank them with: neuroarena board {out}")
+        _print_rows(rows, benchmark, out)
     failed = [row for row in rows if row["status"] != "complete"]
     for row in failed:
         print(f"neuroarena: {row['decoder']} on {row['benchmark']}: {row['reason']}", file=sys.stderr)
     if failed:
         raise typer.Exit(1)
+
+
+def _with_grid(names: list[str], grid: list[str]) -> list[tuple[str | None, Decoder | str]]:
+    """Give each decoder with its name, or all the decoders of a grid of its parameters."""
+    from neuroarena.decoders import load_decoder
+    from neuroarena.decoders.grid import decoder_grid, parse_grid
+
+    if not grid:
+        return [(None, name) for name in names]
+    return [pair for name in names for pair in decoder_grid(name, load_decoder(name), parse_grid(grid))]
+
+
+def _print_rows(rows: list[dict[str, object]], benchmark: str, out: Path) -> None:
+    mark = " (simulated)" if any(row["simulated"] for row in rows) else ""
+    columns = ["benchmark", "split", "decoder", "score", "units", "status"]
+    shown = [[_shown(row[name]) for name in columns] for row in rows]
+    print_table(columns, shown, title=f"{benchmark}{mark}")
+    print(f"Results are in {out}. Rank them with: neuroarena board {out}")
 
 
 def _row(result: object) -> dict[str, object]:
@@ -108,6 +135,13 @@ def score_file(
     subset: options.Subset = None,
     multiclass: options.Multiclass = False,
     sessions: options.Sessions = None,
+    judged: options.Judged = None,
+    folds: options.Folds = None,
+    max_samples: options.MaxSamples = None,
+    train_on: options.TrainOn = None,
+    level: options.Level = None,
+    electrode: options.Electrode = None,
+    offset: options.Offset = None,
     as_json: options.Json = False,
 ) -> None:
     """Score a prediction file; the same function judges on a laptop and on a server."""
@@ -118,7 +152,10 @@ def score_file(
     resolve(benchmark)
     if not file.exists():
         raise InputError(f"{file}: there is no such file. Expected predictions in parquet or csv.")
-    loaded = load_benchmark(benchmark, data, **options.family_options(subset, multiclass, sessions))
+    chosen = options.family_options(
+        subset, multiclass, sessions, judged, folds, max_samples, train_on, level, electrode, offset
+    )
+    loaded = load_benchmark(benchmark, data, **chosen)
     if isinstance(loaded, Suite):
         raise InputError(
             f'"{benchmark}" is a family of {len(loaded.benchmarks)} tasks; name one, as in {benchmark}/TASK.'

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from neuroarena.datasets.fetch_plan import FetchPlan
 from neuroarena.errors import InputError
+
+FetchPlanner = Callable[[Sequence[str] | None, Sequence[str] | None, str | None], FetchPlan]
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,9 @@ class Dataset:
         ``verify(root)`` lists what is wrong in a folder; nothing when it is good.
     simulate_options : mapping of str to str
         Options of `simulate` with a line of help each.
+    fetch_plan : callable, optional
+        ``fetch_plan(subjects, sessions, url)`` lists the files to fetch for some subjects or sessions (None:
+        all that the other allows) from the dataset's server or a mirror; absent when there is none to ask.
     """
 
     name: str
@@ -68,6 +74,7 @@ class Dataset:
     simulate: Callable[..., dict[str, Any]]
     verify: Callable[[str | Path], list[Problem]]
     simulate_options: Mapping[str, str] = field(default_factory=dict)
+    fetch_plan: FetchPlanner | None = None
 
 
 def locate_folder(dataset: Dataset, root: str | Path | None = None) -> Path:

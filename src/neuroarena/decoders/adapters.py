@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,7 +10,16 @@ import numpy as np
 
 from neuroarena.decoders.alignment import Alignment
 from neuroarena.decoders.decoder import Context, Part, part_targets
-from neuroarena.errors import MissingDependency
+from neuroarena.decoders.networks.decoder import stack
+from neuroarena.decoders.networks.training import (
+    Schedule,
+    import_torch,
+    negative_loss,
+    outputs,
+    private_torch,
+    probabilities,
+)
+from neuroarena.decoders.networks.training import train as train_network
 from neuroarena.features import FeatureChain
 
 
@@ -72,60 +80,32 @@ class TorchDecoder:
         self, train: Part, validation: Part | None = None, context: Context | None = None
     ) -> TorchDecoder:
         """Train from a seeded start; keep the best epoch on the validation part, else the last."""
-        torch = _torch()
+        torch = import_torch("A torch decoder")
         context = context or Context()
         self.classes_ = context.classes
         self.alignment_ = Alignment.between([*(group.channels for group in train), *context.test_channels])
         inputs, targets = self._tensor(train, fit=True), torch.as_tensor(part_targets(train, self.classes_))
-        # One thread and a private seed: the same numbers whatever ran before in this process.
-        torch.set_num_threads(1)
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(int(context.rng.integers(2**63)))
-            self.network_ = self.build(tuple(inputs.shape[1:]), len(self.classes_))
-            self._train(torch, inputs, targets, validation)
-        return self
-
-    def _train(self, torch: Any, inputs: Any, targets: Any, validation: Part | None) -> None:
-        optimiser = torch.optim.Adam(
-            self.network_.parameters(), lr=self.learning_rate, weight_decay=self.weight_decay
-        )
-        loss_of = torch.nn.CrossEntropyLoss()
         held_out = None
         if validation:
             held_out = self._tensor(validation), torch.as_tensor(part_targets(validation, self.classes_))
-        best_loss, best_state = float("inf"), None
-        for _ in range(self.epochs):
-            self.network_.train()
-            for rows in torch.randperm(len(inputs)).split(self.batch_size):
-                optimiser.zero_grad()
-                loss_of(self.network_(inputs[rows]), targets[rows]).backward()
-                optimiser.step()
-            if held_out is not None:
-                loss = float(loss_of(self._logits(torch, held_out[0]), held_out[1]))
-                if loss < best_loss:
-                    best_loss, best_state = loss, copy.deepcopy(self.network_.state_dict())
-        if best_state is not None:
-            self.network_.load_state_dict(best_state)
+        schedule = Schedule(self.epochs, self.batch_size, self.learning_rate, self.weight_decay)
+        # One thread and a private seed: the same numbers whatever ran before in this process.
+        with private_torch(torch, seed=int(context.rng.integers(2**63))):
+            self.network_ = self.build(tuple(inputs.shape[1:]), len(self.classes_))
+            self.course_ = train_network(
+                self.network_, inputs, targets, schedule, held_out, judge=negative_loss
+            )
+        return self
 
     def predict(self, test: Part) -> np.ndarray:
         """Give the softmax of the network's outputs."""
-        torch = _torch()
-        probabilities: np.ndarray = torch.softmax(
-            self._logits(torch, self._tensor(test)).double(), dim=1
-        ).numpy()
-        return probabilities
-
-    def _logits(self, torch: Any, inputs: Any) -> Any:
-        self.network_.eval()
-        with torch.no_grad():
-            return torch.cat([self.network_(rows) for rows in inputs.split(self.batch_size)])
+        with private_torch(import_torch("A torch decoder")):
+            return probabilities(outputs(self.network_, self._tensor(test), self.batch_size))
 
     def _tensor(self, part: Part, fit: bool = False) -> Any:
         """Stack a part as one tensor (examples, channels, ...), standardised per channel."""
-        torch = _torch()
-        shape = part[0].signals.shape[1:]
-        n_channels = shape[0] if self.alignment_.regions is None else len(self.alignment_.regions)
-        stacked = self.alignment_.matrix(part).reshape(-1, n_channels, *shape[1:])
+        torch = import_torch("A torch decoder")
+        stacked = stack(self.alignment_, part)
         if self.standardise:
             axes = (0, *range(2, stacked.ndim))
             if fit:
@@ -157,11 +137,3 @@ def from_torch(
     `training` takes ``epochs``, ``batch_size``, ``learning_rate``, ``weight_decay`` and ``standardise``.
     """
     return TorchDecoder(build, features or FeatureChain(), **training)
-
-
-def _torch() -> Any:
-    try:
-        import torch
-    except ImportError as error:
-        raise MissingDependency("PyTorch", "torch", "A torch decoder") from error
-    return torch

@@ -75,3 +75,13 @@ def linear_spectrogram() -> Linear:
 def linear_laplacian_spectrogram() -> Linear:
     """Logistic regression on spectrograms of Laplacian re-referenced voltage."""
     return Linear(FeatureChain((Laplacian(), Spectrogram())))
+
+
+def linear_stft() -> Linear:
+    """Logistic regression on short-time Fourier transforms: real and imaginary parts."""
+    return Linear(FeatureChain((Spectrogram(output="complex-parts"),)))
+
+
+def linear_v1() -> Linear:
+    """Logistic regression on spectrograms with the settings of July 2025: overlap 0.875, up to 200 Hz."""
+    return Linear(FeatureChain((Spectrogram(overlap=0.875, max_hz=200.0),)))

@@ -121,8 +121,11 @@ def evaluate_all(
 
 def _named(name: str | None, decoder: Decoder | str) -> tuple[str, Decoder]:
     if isinstance(decoder, str):
-        return name or decoder, load_decoder(decoder)
-    return name or type(decoder).__name__, decoder
+        name, decoder = name or decoder, load_decoder(decoder)
+    name = name or type(decoder).__name__
+    # A pretrained encoder with random weights is a control, and says so wherever it is shown.
+    untrained = getattr(decoder, "untrained", False) and not name.endswith("(untrained)")
+    return f"{name} (untrained)" if untrained else name, decoder
 
 
 def _compute(plans: list[RunPlan], cache: Path, workers: int, progress: Progress) -> dict[str, Outcome]:
@@ -208,6 +211,7 @@ def _record(
         "decoder": {
             "name": plan.decoder_name,
             "role": getattr(plan.decoder, "role", "entry"),
+            "untrained": bool(getattr(plan.decoder, "untrained", False)),
             "type": plan.identity.type,
             "parameters": plan.identity.parameters,
             "code": plan.identity.code,

@@ -3,45 +3,34 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Sequence
 from importlib.resources import as_file, files
-from typing import Any
-
-import pandas as pd
 
 from neuroarena.benchmarks.benchmark import Benchmark, WindowShape
-from neuroarena.benchmarks.neuroprobe import labels
-from neuroarena.benchmarks.neuroprobe.folds import SPLIT_RULES
-from neuroarena.benchmarks.neuroprobe.sessions import (
-    SESSIONS,
-    Session,
-    parse_session,
-    session_key,
-    subset_electrodes,
-)
-from neuroarena.benchmarks.neuroprobe.tasks import TASKS
-from neuroarena.benchmarks.splits import Split
+from neuroarena.benchmarks.neuroprobe import binding, labels
+from neuroarena.benchmarks.neuroprobe.choices import N_FOLDS, Choices, Level, TrainOn
+from neuroarena.benchmarks.neuroprobe.folds import SPLITS
+from neuroarena.benchmarks.neuroprobe.tasks import DEFINITIONS, tasks_of
+from neuroarena.benchmarks.neuroprobe.windows import WHOLE_SECOND
 from neuroarena.datasets import locate
-from neuroarena.datasets.braintreebank import BrainTreebank, nonverbal_table, word_table
-from neuroarena.errors import InputError
-from neuroarena.recordings import Recording, channel_table
+from neuroarena.recordings import channel_table
 from neuroarena.scoring import Manifest, manifests_from_toml
 
 
 class Neuroprobe:
-    """Fifteen tasks on intracranial recordings of people watching films."""
+    """Fifteen tasks on intracranial recordings of people watching films; nineteen at first."""
 
     name = "neuroprobe"
     title = "Neuroprobe: fifteen tasks on intracranial recordings of people watching films"
-    definitions = labels.DEFINITIONS
+    definitions = DEFINITIONS
 
-    def tasks(self, definition: str) -> tuple[str, ...]:  # noqa: ARG002 - the same in both definitions
-        """List the tasks in their canonical order."""
-        return tuple(TASKS)
+    def tasks(self, definition: str) -> tuple[str, ...]:
+        """List the tasks of a definition in their canonical order."""
+        return tuple(tasks_of(definition))
 
-    def splits(self, definition: str) -> tuple[str, ...]:  # noqa: ARG002 - the same in both definitions
+    def splits(self, definition: str) -> tuple[str, ...]:  # noqa: ARG002 - the same in all definitions
         """List the splits, the default first."""
-        return tuple(SPLIT_RULES)
+        return SPLITS
 
     def manifest(self, task: str, definition: str) -> Manifest:
         """Give the rules of a task."""
@@ -55,6 +44,27 @@ class Neuroprobe:
             channel_table(names, kind="ieeg", region=regions), float(labels.RATE_HZ), labels.WINDOW_SAMPLES
         )
 
+    def electrodes(
+        self,
+        session: str,
+        *,
+        subset: labels.Subset = "lite",
+        definition: str = DEFINITIONS[0],
+        data: str | None = None,
+    ) -> tuple[str, ...]:
+        """List the electrodes of a session that a subset uses, in their order.
+
+        Parameters
+        ----------
+        session : str
+            Such as "1_1" or "btbank1_1".
+        subset, definition, data
+            As in :meth:`load`.
+        """
+        dataset = binding.open_folder(str(locate("braintreebank", data)))
+        (chosen,) = binding.choose_sessions(dataset, subset, [session])
+        return binding.session_electrodes(dataset, chosen, subset, definition)
+
     def load(
         self,
         task: str,
@@ -64,6 +74,13 @@ class Neuroprobe:
         subset: labels.Subset = "lite",
         multiclass: bool = False,
         sessions: Iterable[str] | None = None,
+        judged: Iterable[str] | None = None,
+        folds: int = N_FOLDS,
+        max_samples: int | None = None,
+        train_on: TrainOn = "longest",
+        level: Level | None = None,
+        electrode: str | Iterable[str] | None = None,
+        offset_s: Sequence[float] = WHOLE_SECOND,
     ) -> Benchmark:
         """Bind a task to a BrainTreebank folder.
 
@@ -78,25 +95,56 @@ class Neuroprobe:
             Ask for the multiclass form of the task.
         sessions : iterable of str, optional
             Restrict to these sessions, for example ``["1_1", "1_2"]``; the split hash then differs.
+        judged : iterable of str, optional
+            Judge only these; the other sessions serve for training.
+        folds : int
+            Folds of the within-session split.
+        max_samples : int, optional
+            Keep only the earliest items of each session, this many at most.
+        train_on : {"longest", "all"}
+            Across sessions of the full subset: the first other entry of the published table of longest
+            sessions, or all other entries, which then share `max_samples`.
+        level : {"population", "electrode"}, optional
+            All electrodes at once, or one at a time: each electrode of a session is then a recording
+            and a unit of its own. By default "population", or "electrode" when `electrode` is given.
+        electrode : str or iterable of str, optional
+            Only these electrodes, such as "T1bIc3"; every session loaded must have them.
+        offset_s : pair of float
+            Begin and end of the window, seconds from the onset; see :func:`.windows.time_bins`.
+
+        Raises
+        ------
+        InputError
+            For an option out of range, and for sessions or electrodes that are not in the folder.
         """
-        dataset = _open(str(locate("braintreebank", data)))
-        chosen = _choose_sessions(dataset, subset, sessions)
-        manifest = self.manifest(task, definition)
-        n_classes = TASKS[task].n_classes(multiclass)
-        if n_classes != len(manifest.classes):
-            manifest = manifest.replace(classes=tuple(str(label) for label in range(n_classes)))
-        options: dict[str, Any] = {"subset": subset, "multiclass": multiclass}
-        if sessions is not None:
-            options["sessions"] = [session_key(session) for session in chosen]
+        dataset = binding.open_folder(str(locate("braintreebank", data)))
+        choices = Choices.checked(
+            dataset,
+            definition,
+            subset=subset,
+            multiclass=multiclass,
+            sessions=sessions,
+            judged=judged,
+            folds=folds,
+            max_samples=max_samples,
+            train_on=train_on,
+            level=level,
+            electrode=electrode,
+            offset_s=offset_s,
+        )
+        manifest = choices.manifest(self.manifest(task, definition), task)
+        stand_ins = binding.pitch_notes(dataset, choices.sessions, task, definition)
+        if stand_ins:
+            # Other labels are another task: the note changes the hash, so that boards do not mix the two.
+            manifest = manifest.replace(notes=(*manifest.notes, *stand_ins))
         return Benchmark(
             manifest=manifest,
-            make_examples=functools.partial(
-                _examples, dataset, chosen, task, definition=definition, multiclass=multiclass, subset=subset
-            ),
-            split_rules=_split_rules(definition),
-            open_recording=functools.partial(_recording, dataset, subset),
+            make_examples=functools.partial(choices.examples, dataset, task),
+            split_rules=choices.split_rules(),
+            open_recording=functools.partial(binding.open_recording, dataset, subset, definition),
             simulated=dataset.simulated,
-            options=options,
+            options=choices.recorded(),
+            notes=(*stand_ins, *binding.film_notes(choices.sessions)),
         )
 
 
@@ -107,94 +155,3 @@ FAMILY = Neuroprobe()
 def _manifests(definition: str) -> dict[str, Manifest]:
     with as_file(files(__package__).joinpath(f"neuroprobe-{definition}.toml")) as path:
         return manifests_from_toml(path)
-
-
-@functools.lru_cache(maxsize=4)
-def _open(root: str) -> BrainTreebank:
-    return BrainTreebank(root)
-
-
-def _split_rules(definition: str) -> dict[str, Callable[[pd.DataFrame], Split]]:
-    validation = definition != "2025.09"
-    return {name: functools.partial(rule, validation=validation) for name, rule in SPLIT_RULES.items()}
-
-
-def _choose_sessions(dataset: BrainTreebank, subset: str, wanted: Iterable[str] | None) -> list[Session]:
-    """Pick the sessions of a subset; one that is absent is an error unless the data are a twin.
-
-    A twin is small by design and its card says which sessions it has; the split hash tells the
-    two apart.
-    """
-    if subset not in SESSIONS:
-        raise InputError(f'"{subset}" is not a subset of Neuroprobe; expected lite, nano or full.')
-    table = list(SESSIONS[subset])
-    if wanted is not None:
-        chosen = [parse_session(text) for text in wanted]
-        foreign = [session_key(session) for session in chosen if session not in table]
-        if foreign:
-            raise InputError(f"The subset {subset} of Neuroprobe has no session {', '.join(foreign)}.")
-        table = chosen
-    elif dataset.simulated:
-        table = [session for session in table if session in dataset.sessions]
-    absent = [session_key(session) for session in table if session not in dataset.sessions]
-    if absent or not table:
-        raise InputError(
-            f"{dataset.root}: the subset {subset} needs the sessions {', '.join(absent) or 'of its table'}, which are "
-            "not there. Get them, or name the sessions you have with --sessions; nothing is left out silently."
-        )
-    return table
-
-
-@functools.lru_cache(maxsize=64)
-def _tables(dataset: BrainTreebank, session: Session) -> tuple[pd.DataFrame, pd.DataFrame]:
-    triggers = dataset.triggers(*session)
-    words = word_table(dataset.features(*session), triggers)
-    return words, nonverbal_table(words, int(triggers["index"].iloc[-1]))
-
-
-def _examples(dataset: BrainTreebank, sessions: list[Session], task: str, **options: Any) -> pd.DataFrame:
-    parts = []
-    for session in sessions:
-        words, nonverbal = _tables(dataset, session)
-        key = session_key(session)
-        try:
-            items = labels.examples(
-                task,
-                words,
-                nonverbal,
-                dataset.features(*session),
-                dataset.pitch(dataset.movie(*session)),
-                **options,
-            )
-        except InputError as error:
-            raise InputError(f"{key}: {error}") from error
-        parts.append(
-            pd.DataFrame(
-                {
-                    "id": [f"{key}-{item:05d}" for item in range(len(items))],
-                    "recording": key,
-                    "start": items["start"],
-                    "stop": items["stop"],
-                    "target": items["label"],
-                    "unit": key,
-                    "cluster": f"subject {session[0]}",
-                    "subject": str(session[0]),
-                    "session": key,
-                }
-            )
-        )
-    return pd.concat(parts, ignore_index=True)
-
-
-def _recording(dataset: BrainTreebank, subset: str, key: str) -> Recording:
-    subject, trial = parse_session(key)
-    wanted = subset_electrodes(subset, subject)
-    if wanted is None:
-        return dataset.recording(subject, trial)
-    present = set(dataset.electrodes(subject)["name"])
-    absent = [label for label in wanted if label not in present]
-    if absent and not dataset.simulated:
-        raise InputError(
-            f"{key}: {len(absent)} electrodes of the subset {subset} are not in this folder, for example {absent[0]}."
-        )
-    return dataset.recording(subject, trial, [label for label in wanted if label in present])

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
-from neuroarena.benchmarks.neuroprobe.tasks import TASKS, Task, class_rows
+from neuroarena.benchmarks.neuroprobe.labels_2025_07 import items_2025_07
+from neuroarena.benchmarks.neuroprobe.tasks import DEFINITIONS, Task, class_rows, find_task, tasks_of
+from neuroarena.benchmarks.neuroprobe.windows import (
+    RATE_HZ,
+    WHOLE_SECOND,
+    WINDOW_SAMPLES,
+    Items,
+    windows_of,
+)
 from neuroarena.errors import InputError
-from neuroarena.registry import unknown_name
+
+__all__ = ["DEFINITIONS", "MOST_ITEMS", "RATE_HZ", "WINDOW_SAMPLES", "Subset", "examples", "n_classes"]
 
 Subset = Literal["lite", "nano", "full"]
 
-RATE_HZ = 2048
-WINDOW_SAMPLES = 2048
 MOST_ITEMS: dict[str, int | None] = {"lite": 3500, "nano": 1000, "full": None}
-DEFINITIONS = ("2025.10", "2025.09")
 
 # The published item lists come from one legacy generator a dataset, seeded with this number.
 _SAMPLING_SEED = 42
@@ -33,13 +39,15 @@ def examples(
     definition: str = "2025.10",
     multiclass: bool = False,
     subset: Subset = "lite",
+    max_samples: int | None = None,
+    offset_s: Sequence[float] = WHOLE_SECOND,
 ) -> pd.DataFrame:
     """Make the items of a task from a session's tables, in the published order.
 
     Parameters
     ----------
     task : str
-        One of the fifteen tasks.
+        A task of the definition, or the name of a column to rank, such as "rms" or "raw_pitch".
     words : DataFrame
         ``original_index, est_idx, est_end_idx, start, end``; one row a word, in transcript order.
     nonverbal : DataFrame
@@ -49,11 +57,16 @@ def examples(
     pitch : mapping, optional
         The object of ``{movie}_pitch_volume_features.json``.
     definition : str
-        "2025.10" or "2025.09".
+        "2025.10", "2025.09", "2025.07" or "strict"; the last has the items of 2025.10.
     multiclass : bool
         Ask for the multiclass form; onset, speech and word_head_pos have none and stay binary.
     subset : {"lite", "nano", "full"}
         At most 3,500, 1,000, or any number of items.
+    max_samples : int, optional
+        Keep the earliest items only: this number divided by the classes, of each class. In 2025.07, which
+        is not balanced, the first items of the list.
+    offset_s : pair of float
+        Where the window begins and ends, seconds from the onset.
 
     Returns
     -------
@@ -65,29 +78,51 @@ def examples(
     InputError
         For an unknown task, a missing column or value, or a class without examples.
     """
-    if task not in TASKS:
-        raise unknown_name("Neuroprobe task", task, TASKS, "benchmarks")
-    if definition not in DEFINITIONS:
-        raise InputError(f'Neuroprobe has no definition "{definition}"; it has {", ".join(DEFINITIONS)}.')
+    rule = find_task(task, definition)
     if subset not in MOST_ITEMS:
         raise InputError(f'"{subset}" is not a subset of Neuroprobe; expected lite, nano or full.')
-    rule = TASKS[task]
+    classes = n_classes(rule, definition, multiclass)
+    if max_samples is not None and max_samples < classes:
+        raise InputError(
+            f"max_samples is {max_samples}; {rule.name} has {classes} classes and needs as many items."
+        )
     table = _joined(words, features, pitch, rule)
-    classes = class_rows(rule, table, len(nonverbal), multiclass, strict_gap=definition == "2025.09")
-    drawn = _balanced_draw(classes, MOST_ITEMS[subset], task)
-    starts = np.empty((drawn.shape[1], len(classes)), dtype=np.int64)
-    labels = (np.arange(len(classes)) + 1) % len(classes)
-    for position, label in enumerate(labels):
-        source = nonverbal if rule.rule == "nonverbal" and label == 0 else words
-        starts[:, position] = source["est_idx"].to_numpy(dtype=float)[drawn[label]].astype(np.int64)
-    start = starts.reshape(-1)
-    return pd.DataFrame(
-        {
-            "start": start,
-            "stop": start + WINDOW_SAMPLES,
-            "label": np.tile(labels, drawn.shape[1]).astype(np.int64),
-        }
-    )
+    if definition == "2025.07":
+        items = items_2025_07(rule, table, len(nonverbal), np.random.RandomState(_SAMPLING_SEED))
+        items = items.first(min(n for n in (len(items), MOST_ITEMS[subset], max_samples) if n is not None))
+        if len(set(items.labels.tolist())) < classes:
+            raise InputError(f"{rule.name}: the first {len(items)} items are all of one class; ask for more.")
+    else:
+        rows = class_rows(rule, table, len(nonverbal), multiclass, strict_gap=definition == "2025.09")
+        items = _interleaved(_balanced_draw(rows, MOST_ITEMS[subset], task), rule)
+        if max_samples is not None:
+            # Items take turns in time order, so the earliest of each class are the first of the list.
+            items = items.first(classes * (max_samples // classes))
+    return windows_of(items, words, nonverbal, offset_s, shift_nonverbal=definition != "2025.07")
+
+
+def n_classes(task: str | Task, definition: str, multiclass: bool) -> int:
+    """Count the classes of a task in a definition.
+
+    Raises
+    ------
+    InputError
+        For an unknown task, or for a multiclass form that the definition does not have.
+    """
+    rule = find_task(task, definition) if isinstance(task, str) else task
+    tasks_of(definition)
+    if multiclass and definition == "2025.07":
+        raise InputError("Neuroprobe 2025.07 is binary; the multiclass forms came with 2025.09.")
+    return rule.n_classes(multiclass)
+
+
+def _interleaved(drawn: np.ndarray, rule: Task) -> Items:
+    """Let the classes take turns: 1, 0, 1, 0, ... or 1, 2, 0, 1, 2, 0, ..."""
+    n_labels, n = drawn.shape
+    turns = (np.arange(n_labels) + 1) % n_labels
+    labels = np.tile(turns, n).astype(np.int64)
+    nonverbal = (labels == 0) & (rule.rule == "nonverbal")
+    return Items(drawn[turns].T.reshape(-1), nonverbal, labels)
 
 
 def _balanced_draw(classes: list[np.ndarray], most: int | None, task: str) -> np.ndarray:
@@ -119,33 +154,37 @@ def _joined(
     if words.empty:
         raise InputError(f"{task.name}: the word table is empty.")
     table = words.reset_index(drop=True)
-    if task.column == "enhanced_pitch":
+    if task.from_pitch_table:
         if pitch is None:
-            raise InputError("pitch: this task needs the movie's pitch and volume table, and none was given.")
-        return table.assign(enhanced_pitch=_pitch_of(table, pitch, "enhanced_pitch"))
+            raise InputError(
+                f"{task.name}: this task needs the movie's pitch and volume table, and none was given."
+            )
+        return table.assign(**{task.column: _pitch_of(table, pitch, task)})
     if not task.column or task.column in table.columns:
         return table
     if features is None:
         raise InputError(
             f'{task.name}: this task needs the column "{task.column}" of features.csv, and none was given.'
         )
-    indexed = (
-        features.set_index(features.columns[0]) if features.columns[0] in ("", "Unnamed: 0") else features
-    )
+    numbered = len(features.columns) > 0 and features.columns[0] in ("", "Unnamed: 0")
+    indexed = features.set_index(features.columns[0]) if numbered else features
+    if not indexed.index.is_unique:
+        twice = indexed.index[indexed.index.duplicated()][0]
+        raise InputError(f"{task.name}: features.csv has two rows with the index {twice}; it must be unique.")
     if task.column not in indexed.columns:
         return table
     return table.assign(**{task.column: indexed[task.column].reindex(table["original_index"]).to_numpy()})
 
 
-def _pitch_of(words: pd.DataFrame, pitch: Mapping[str, Any], variable: str) -> np.ndarray:
+def _pitch_of(words: pd.DataFrame, pitch: Mapping[str, Any], task: Task) -> list[Any]:
     """Look each word's start time up in the pitch table, both written with five decimals."""
     by_start = {f"{float(key):.5f}": entry for key, entry in pitch.items()}
-    values = np.empty(len(words))
+    values = []
     for row, start in enumerate(words["start"]):
         entry = by_start.get(f"{start:.5f}")
-        if entry is None or variable not in entry:
+        if entry is None or task.column not in entry:
             raise InputError(
-                f'pitch: the pitch table has no "{variable}" for the word at {start:.5f} s (row {row}).'
+                f'{task.name}: the pitch table has no "{task.column}" for the word at {start:.5f} s (row {row}).'
             )
-        values[row] = entry[variable]
+        values.append(entry[task.column])
     return values

@@ -15,6 +15,8 @@ import pandas as pd
 from neuroarena.benchmarks.neuroprobe.sessions import LITE, session_key
 from neuroarena.errors import InputError
 
+# The definitions the leaderboard has judged by; runs by any other cannot be submitted.
+SUBMITTED_DEFINITIONS = ("2025.10", "2025.09")
 DEFAULT_TIME_BIN = "one_second_after_onset"
 SPLIT_FOLDERS = {
     "within-session": "Within-Session",
@@ -57,6 +59,34 @@ _WHOLE_NUMBER = 3e-4
 _FOLDS_THAT_CONVINCE = 8
 
 
+class SubmissionError(InputError):
+    """A file of a submission is refused.
+
+    Parameters
+    ----------
+    rule : str
+        The rule that it breaks: "structure", "numbers", "duplicates", "sessions", "window" or "names".
+    where : str
+        The file, as messages name it.
+    field : str
+        The field, dotted; "" for the file as a whole.
+    words : str
+        What is wrong, without the file and without a full stop.
+    """
+
+    def __init__(self, rule: str, where: str, field: str, words: str) -> None:
+        super().__init__(f"{where}: {words}. Nothing was read.")
+        self.rule, self.where, self.field, self.words = rule, where, field, words
+
+
+class _Forbidden(ValueError):
+    """JSON that most readers take and we do not."""
+
+    def __init__(self, rule: str, field: str, words: str) -> None:
+        super().__init__(words)
+        self.rule, self.field = rule, field
+
+
 def read_object(path: Path, where: str) -> dict[str, Any]:
     """Read a JSON file that holds one object; NaN, infinities and repeated keys are refused.
 
@@ -68,7 +98,7 @@ def read_object(path: Path, where: str) -> dict[str, Any]:
 
     Raises
     ------
-    InputError
+    SubmissionError
         Naming the file.
     """
     try:
@@ -76,16 +106,19 @@ def read_object(path: Path, where: str) -> dict[str, Any]:
             path.read_text(encoding="utf-8"), parse_constant=_no_constant, object_pairs_hook=_no_repeated_keys
         )
     except FileNotFoundError:
-        raise InputError(f"{where}: there is no such file.") from None
+        raise SubmissionError("structure", where, "", "there is no such file") from None
     except RecursionError:
-        raise InputError(f"{where}: the JSON is nested too deeply. Nothing was read.") from None
+        raise SubmissionError("structure", where, "", "the JSON is nested too deeply") from None
+    except _Forbidden as error:
+        words = f"cannot be read as JSON: {error}"
+        raise SubmissionError(error.rule, where, error.field, words) from error
     except (OSError, ValueError) as error:
-        raise InputError(f"{where}: cannot be read as JSON: {error}. Nothing was read.") from error
+        raise SubmissionError("structure", where, "", f"cannot be read as JSON: {error}") from error
     return as_object(data, "", where)
 
 
 def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"it holds {name}, and every number must be finite")
+    raise _Forbidden("numbers", "", f"it holds {name}, and every number must be finite")
 
 
 def _no_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -93,7 +126,7 @@ def _no_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(data) < len(pairs):
         keys = [key for key, _ in pairs]
         repeated = next(key for key in keys if keys.count(key) > 1)
-        raise ValueError(f'the key "{repeated}" occurs twice in one object')
+        raise _Forbidden("duplicates", repeated, f'the key "{repeated}" occurs twice in one object')
     return data
 
 
@@ -102,13 +135,14 @@ def as_object(value: Any, field: str, where: str) -> dict[str, Any]:
     if isinstance(value, dict):
         return value
     named = f'field "{field}"' if field else "the file"
-    raise InputError(f"{where}: {named} must be an object, got {_shown(value)}. Nothing was read.")
+    raise SubmissionError("structure", where, field, f"{named} must be an object, got {shown(value)}")
 
 
 def required(data: Mapping[str, Any], key: str, field: str, where: str) -> Any:
     """Give the value of a key that must be there."""
     if key not in data:
-        raise InputError(f'{where}: field "{_joined(field, key)}" is missing. Nothing was read.')
+        name = _joined(field, key)
+        raise SubmissionError("structure", where, name, f'field "{name}" is missing')
     return data[key]
 
 
@@ -116,13 +150,11 @@ def text(data: Mapping[str, Any], key: str, where: str) -> str:
     """Give a field that must be text, on one line where it is shown on boards."""
     value = required(data, key, "", where)
     if not isinstance(value, str):
-        raise InputError(f'{where}: field "{key}" must be text, got {_shown(value)}. Nothing was read.')
+        raise SubmissionError("structure", where, key, f'field "{key}" must be text, got {shown(value)}')
     # Names are printed on terminals, which obey control characters.
     if key != "description" and not value.isprintable():
-        raise InputError(
-            f'{where}: field "{key}" holds characters that cannot be printed: {_shown(value)}. '
-            "Nothing was read."
-        )
+        words = f'field "{key}" holds characters that cannot be printed: {shown(value)}'
+        raise SubmissionError("names", where, key, words)
     return value
 
 
@@ -139,9 +171,8 @@ def number(
         good = abs(value) < 2**53 if isinstance(value, int) else math.isfinite(value)
     if not good:
         name = _joined(field, key)
-        raise InputError(
-            f'{where}: field "{name}" must be {expected}, got {_shown(value)}. Nothing was read.'
-        )
+        words = f'field "{name}" must be {expected}, got {shown(value)}'
+        raise SubmissionError("numbers", where, name, words)
     return float(value)
 
 
@@ -151,9 +182,8 @@ def moment(data: Mapping[str, Any], where: str) -> datetime.datetime:
     try:
         return datetime.datetime.fromtimestamp(seconds, datetime.UTC)
     except (OverflowError, OSError, ValueError):
-        raise InputError(
-            f'{where}: field "timestamp" must be seconds since 1970, got {seconds:g}. Nothing was read.'
-        ) from None
+        words = f'field "timestamp" must be seconds since 1970, got {seconds:g}'
+        raise SubmissionError("numbers", where, "timestamp", words) from None
 
 
 def score_rows(data: Mapping[str, Any], split: str, task: str, where: str) -> Iterator[tuple[Any, ...]]:
@@ -161,18 +191,19 @@ def score_rows(data: Mapping[str, Any], split: str, task: str, where: str) -> It
 
     Raises
     ------
-    InputError
+    SubmissionError
         Naming the file and the field.
     """
     sessions = as_object(required(data, "evaluation_results", "", where), "evaluation_results", where)
     if not sessions:
-        raise InputError(f'{where}: field "evaluation_results" holds no session. Nothing was read.')
+        words = 'field "evaluation_results" holds no session'
+        raise SubmissionError("sessions", where, "evaluation_results", words)
     for session, levels in sessions.items():
         field = f"evaluation_results.{session}"
         if session not in EXPECTED_SESSIONS[split]:
             known = ", ".join(EXPECTED_SESSIONS[split])
             what = "is not tested in this split" if _SESSION.fullmatch(session) else "is not a session"
-            raise InputError(f'{where}: "{session}" {what}; expected some of {known}. Nothing was read.')
+            raise SubmissionError("sessions", where, field, f'"{session}" {what}; expected some of {known}')
         levels = as_object(levels, field, where)
         head = (split, task)
         blocks = as_object(required(levels, "population", field, where), f"{field}.population", where)
@@ -181,7 +212,8 @@ def score_rows(data: Mapping[str, Any], split: str, task: str, where: str) -> It
         for label, own in electrodes.items():
             inner = f"{field}.electrode.{label}"
             if not label.strip():
-                raise InputError(f'{where}: field "{field}.electrode" has an electrode without a label.')
+                words = f'field "{field}.electrode" has an electrode without a label'
+                raise SubmissionError("names", where, f"{field}.electrode", words)
             yield from _block_rows(
                 as_object(own, inner, where), (*head, "electrode", label, session), inner, where
             )
@@ -191,7 +223,7 @@ def _block_rows(
     blocks: Mapping[str, Any], head: tuple[str, ...], field: str, where: str
 ) -> Iterator[tuple[Any, ...]]:
     if not blocks:
-        raise InputError(f'{where}: field "{field}" holds no time bin. Nothing was read.')
+        raise SubmissionError("window", where, field, f'field "{field}" holds no time bin')
     for name, block in blocks.items():
         inner = f"{field}.{name}"
         block = as_object(block, inner, where)
@@ -199,16 +231,12 @@ def _block_rows(
         end = number(block, "time_bin_end", inner, where)
         if not start < end or (name == DEFAULT_TIME_BIN and (start, end) != (0.0, 1.0)):
             expected = "0 to 1 s" if name == DEFAULT_TIME_BIN else "an end after the start"
-            raise InputError(
-                f'{where}: field "{inner}" runs from {start:g} to {end:g} s; expected {expected}. '
-                "Nothing was read."
-            )
+            words = f'field "{inner}" runs from {start:g} to {end:g} s; expected {expected}'
+            raise SubmissionError("window", where, inner, words)
         folds = required(block, "folds", inner, where)
         if not isinstance(folds, list) or not folds:
-            raise InputError(
-                f'{where}: field "{inner}.folds" must be a list of one or more folds, got {_shown(folds)}. '
-                "Nothing was read."
-            )
+            words = f'field "{inner}.folds" must be a list of one or more folds, got {shown(folds)}'
+            raise SubmissionError("structure", where, f"{inner}.folds", words)
         for position, fold in enumerate(folds):
             own = f"{inner}.folds[{position}]"
             fold = as_object(fold, own, where)
@@ -298,7 +326,8 @@ def _joined(field: str, key: str) -> str:
     return f"{field}.{key}" if field else key
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
+    """Write a value as JSON for a message, cut when it is long."""
     try:
         words = json.dumps(value)
     except ValueError:

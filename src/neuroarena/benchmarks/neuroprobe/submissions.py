@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 
 from neuroarena.benchmarks.neuroprobe import submission_checks as checks
-from neuroarena.benchmarks.neuroprobe.labels import DEFINITIONS
 from neuroarena.benchmarks.neuroprobe.sessions import parse_session
 from neuroarena.benchmarks.neuroprobe.submission_checks import (
     DEFAULT_TIME_BIN,
@@ -20,6 +19,8 @@ from neuroarena.benchmarks.neuroprobe.submission_checks import (
     EXPECTED_SESSIONS,
     SCORE_COLUMNS,
     SPLIT_FOLDERS,
+    SUBMITTED_DEFINITIONS,
+    SubmissionError,
 )
 from neuroarena.benchmarks.neuroprobe.tasks import TASKS
 from neuroarena.errors import InputError
@@ -52,6 +53,8 @@ class Submission:
         ``auroc``, and ``accuracy`` (NaN where it is not given).
     problems : tuple of str
         What is missing or does not agree, named; none of it makes the scores unreadable.
+    simulated : bool
+        Whether it says that its recordings were generated.
     """
 
     folder: Path
@@ -63,6 +66,7 @@ class Submission:
     definition_evidence: str
     scores: pd.DataFrame
     problems: tuple[str, ...]
+    simulated: bool = False
 
     @property
     def splits(self) -> tuple[str, ...]:
@@ -113,11 +117,14 @@ def read_submission(folder: str | Path) -> Submission:
     metadata = checks.read_object(folder / "metadata.json", where)
     header = {key: checks.text(metadata, key, where) for key in HEADER_TEXTS}
     if not header["model_name"].strip():
-        raise InputError(f'{where}: field "model_name" is empty. Nothing was read.')
+        raise SubmissionError("names", where, "model_name", 'field "model_name" is empty')
     time = checks.moment(metadata, where)
-    said = _said_definition(metadata, where)
+    said = said_definition(metadata, where)
+    simulated = said_simulated(metadata, where)
     scores, renamed = _read_splits(folder, header["model_name"])
-    definition, evidence, doubts = _definition(said, scores, time)
+    # The published item counts are those of the recordings: they say nothing about a twin.
+    counted = (None, "simulated") if simulated else checks.definition_by_accuracy(scores)
+    definition, evidence, doubts = known_definition(said, counted, time)
     return Submission(
         folder=folder,
         model_name=header["model_name"].strip(),
@@ -128,37 +135,54 @@ def read_submission(folder: str | Path) -> Submission:
         definition_evidence=evidence,
         scores=scores,
         problems=(*_missing_files(folder), *_incomplete(scores), *renamed, *doubts),
+        simulated=simulated,
     )
 
 
-def _said_definition(metadata: Mapping[str, Any], where: str) -> str | None:
+def said_definition(metadata: Mapping[str, Any], where: str) -> str | None:
+    """Give the definition that ``metadata.json`` names, None where it names none."""
     if "definition" not in metadata:
         return None
     said = checks.text(metadata, "definition", where).removeprefix("neuroprobe").lstrip("@-")
-    if said not in DEFINITIONS:
-        raise InputError(
-            f'{where}: field "definition" is "{metadata["definition"]}"; expected '
-            f"{' or '.join(sorted(DEFINITIONS))}. Nothing was read."
-        )
+    if said not in SUBMITTED_DEFINITIONS:
+        words = f'field "definition" is "{metadata["definition"]}"; expected '
+        words += " or ".join(sorted(SUBMITTED_DEFINITIONS))
+        raise SubmissionError("definition", where, "definition", words)
     return said
 
 
-def _definition(
-    said: str | None, scores: pd.DataFrame, time: datetime.datetime
+def said_simulated(metadata: Mapping[str, Any], where: str) -> bool:
+    """Tell whether ``metadata.json`` says that the recordings were generated."""
+    simulated = metadata.get("simulated", False)
+    if not isinstance(simulated, bool):
+        words = f'field "simulated" must be true or false, got {checks.shown(simulated)}'
+        raise SubmissionError("structure", where, "simulated", words)
+    return simulated
+
+
+def known_definition(
+    said: str | None, counted: tuple[str | None, str], time: datetime.datetime
 ) -> tuple[str, str, tuple[str, ...]]:
-    """Give the definition, how it is known, and what speaks against it."""
-    counted, words = checks.definition_by_accuracy(scores)
+    """Give the definition of a submission, how it is known, and what speaks against it.
+
+    Parameters
+    ----------
+    said : str or None
+        By ``metadata.json``.
+    counted : (str or None, str)
+        By the accuracies, and the evidence in words.
+    time : datetime
+        Of the submission; decides when nothing else does.
+    """
+    found, words = counted
     if said is not None:
         evidence = "metadata.json says so"
-        if counted is None or counted == said:
+        if found is None or found == said:
             return said, evidence, ()
-        return (
-            said,
-            evidence,
-            (f"metadata.json says definition {said}, the scores look like {counted}: {words}",),
-        )
-    if counted is not None:
-        return counted, f"accuracy denominators: {words}", ()
+        doubt = f"metadata.json says definition {said}, the scores look like {found}: {words}"
+        return said, evidence, (doubt,)
+    if found is not None:
+        return found, f"accuracy denominators: {words}", ()
     dated, by_date = checks.definition_by_date(time)
     return dated, f"date: {by_date}; {words}", ()
 

@@ -9,9 +9,18 @@ import numpy as np
 import pandas as pd
 
 from neuroarena.errors import InputError
+from neuroarena.registry import unknown_name
 
-Rule = Literal["scalar", "gap", "nonverbal", "faces", "index", "head", "speech-part"]
+Rule = Literal["scalar", "gap", "nonverbal", "faces", "index", "head", "speech-part", "angle", "speaker"]
 
+DEFINITIONS = ("2025.10", "2025.09", "2025.07", "strict")
+
+PITCH_VARIABLES = tuple(
+    f"{delta}{track}_{kind}"
+    for delta in ("", "delta_")
+    for track in ("enhanced", "raw")
+    for kind in ("pitch", "volume")
+)
 PARTS_OF_SPEECH = ("NOUN", "VERB", "PRON", "DET", "ADJ", "ADV")
 
 
@@ -29,6 +38,11 @@ class Task:
         if not multiclass or self.rule in ("nonverbal", "head"):
             return 2
         return len(PARTS_OF_SPEECH) if self.rule == "speech-part" else 3
+
+    @property
+    def from_pitch_table(self) -> bool:
+        """Whether the value is read from the movie's pitch and volume JSON, not from features.csv."""
+        return self.column in PITCH_VARIABLES
 
 
 TASKS: dict[str, Task] = {
@@ -51,6 +65,61 @@ TASKS: dict[str, Task] = {
         Task("face_num", "Number of Faces", "faces", "face_num"),
     )
 }
+
+# The first definition asked these besides.
+TASKS_ONLY_2025_07: dict[str, Task] = {
+    task.name: task
+    for task in (
+        Task("delta_pitch", "Delta Pitch", "scalar", "delta_enhanced_pitch"),
+        Task("global_flow_angle", "Global Flow Angle", "angle", "max_global_angle"),
+        Task("local_flow_angle", "Local Flow Angle", "angle", "max_vector_angle"),
+        Task("speaker", "Speaker Identity", "speaker", "speaker"),
+    )
+}
+
+# Names of columns that the published package takes for scalar tasks.
+COLUMN_NAMES = (
+    "rms",
+    "delta_rms",
+    "mean_pixel_brightness",
+    "max_global_magnitude",
+    "max_vector_magnitude",
+    *PITCH_VARIABLES,
+)
+
+
+def tasks_of(definition: str) -> dict[str, Task]:
+    """Give the tasks of a definition in their canonical order.
+
+    Raises
+    ------
+    InputError
+        When Neuroprobe has no such definition.
+
+    Examples
+    --------
+    >>> len(tasks_of("2025.10")), len(tasks_of("2025.07"))
+    (15, 19)
+    """
+    if definition not in DEFINITIONS:
+        raise InputError(f'Neuroprobe has no definition "{definition}"; it has {", ".join(DEFINITIONS)}.')
+    return {**TASKS, **TASKS_ONLY_2025_07} if definition == "2025.07" else TASKS
+
+
+def find_task(name: str, definition: str) -> Task:
+    """Find a task by its name, or a scalar task by the column it ranks.
+
+    Raises
+    ------
+    InputError
+        With the closest names.
+    """
+    tasks = tasks_of(definition)
+    if name in tasks:
+        return tasks[name]
+    if name in COLUMN_NAMES:
+        return Task(name, name, "scalar", name)
+    raise unknown_name("Neuroprobe task", name, tasks, "benchmarks")
 
 
 def percentile_rank(values: np.ndarray) -> np.ndarray:
@@ -89,19 +158,21 @@ def class_rows(
         class 0 of onset and speech, which points into the non-verbal table.
     """
     if task.rule == "nonverbal":
-        positive = _numbers(words, "is_onset", task) == 1 if task.column else np.ones(len(words), dtype=bool)
+        positive = (
+            numbers_of(words, "is_onset", task) == 1 if task.column else np.ones(len(words), dtype=bool)
+        )
         return [np.arange(n_nonverbal), np.flatnonzero(positive)]
     if task.rule == "scalar":
-        ranks = percentile_rank(_numbers(words, task.column, task))
+        ranks = percentile_rank(numbers_of(words, task.column, task))
         return _quartiles(ranks, np.arange(len(words)), multiclass, strict_top=not multiclass)
     if task.rule == "gap":
-        rows, gaps = _gaps(words, task)
+        rows, gaps = gaps_of(words, task)
         return _quartiles(percentile_rank(gaps), rows, multiclass, strict_top=strict_gap and not multiclass)
     if task.rule == "speech-part":
-        parts = _column(words, task.column, task).to_numpy()
+        parts = column_of(words, task.column, task).to_numpy()
         wanted = PARTS_OF_SPEECH if multiclass else PARTS_OF_SPEECH[:2]
         return [np.flatnonzero(parts == part) for part in wanted]
-    values = _numbers(words, task.column, task).astype(np.int64)
+    values = numbers_of(words, task.column, task).astype(np.int64)
     if task.rule == "faces":
         masks = [values == 0, values == 1, values > 1] if multiclass else [values == 0, values > 0]
     elif task.rule == "index":
@@ -120,11 +191,11 @@ def _quartiles(ranks: np.ndarray, rows: np.ndarray, multiclass: bool, strict_top
     return [rows[low], rows[top]]
 
 
-def _gaps(words: pd.DataFrame, task: Task) -> tuple[np.ndarray, np.ndarray]:
+def gaps_of(words: pd.DataFrame, task: Task) -> tuple[np.ndarray, np.ndarray]:
     """Give the silence before each word that continues a sentence: rows and seconds."""
-    sentence = _column(words, task.column, task).to_numpy()
+    sentence = column_of(words, task.column, task).to_numpy()
     rows = np.flatnonzero(sentence[1:] == sentence[:-1]) + 1
-    start, end = words["start"].to_numpy(dtype=float), words["end"].to_numpy(dtype=float)
+    start, end = numbers_of(words, "start", task), numbers_of(words, "end", task)
     gaps = start[rows] - end[rows - 1]
     if not len(rows):
         raise InputError(
@@ -133,7 +204,14 @@ def _gaps(words: pd.DataFrame, task: Task) -> tuple[np.ndarray, np.ndarray]:
     return rows, gaps
 
 
-def _column(words: pd.DataFrame, column: str, task: Task) -> pd.Series:
+def column_of(words: pd.DataFrame, column: str, task: Task) -> pd.Series:
+    """Give a column that every word must have a value in.
+
+    Raises
+    ------
+    InputError
+        When the column or a value is missing.
+    """
     if column not in words.columns:
         raise InputError(
             f'{task.name}: the features lack the column "{column}". It is a column of transcripts/MOVIE/features.csv, '
@@ -149,8 +227,15 @@ def _column(words: pd.DataFrame, column: str, task: Task) -> pd.Series:
     return words[column]
 
 
-def _numbers(words: pd.DataFrame, column: str, task: Task) -> np.ndarray:
-    values = pd.to_numeric(_column(words, column, task), errors="coerce").to_numpy(dtype=float)
+def numbers_of(words: pd.DataFrame, column: str, task: Task) -> np.ndarray:
+    """Give a column as finite numbers, float (words,).
+
+    Raises
+    ------
+    InputError
+        When a value is missing or is not a finite number.
+    """
+    values = pd.to_numeric(column_of(words, column, task), errors="coerce").to_numpy(dtype=float)
     if not np.isfinite(values).all():
         row = int(np.flatnonzero(~np.isfinite(values))[0])
         raise InputError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,9 @@ from neuroarena.datasets.braintreebank.reader import BrainTreebank
 from neuroarena.datasets.braintreebank.verify import verify
 from neuroarena.datasets.braintreebank.words import nonverbal_table, word_table
 from neuroarena.datasets.dataset import Dataset
+from neuroarena.datasets.fetch_plan import FetchPlan
 
-__all__ = ["DATASET", "BrainTreebank", "nonverbal_table", "simulate", "verify", "word_table"]
+__all__ = ["DATASET", "BrainTreebank", "fetch_plan", "nonverbal_table", "simulate", "verify", "word_table"]
 
 
 def simulate(root: str | Path, **options: Any) -> dict[str, Any]:
@@ -18,6 +20,15 @@ def simulate(root: str | Path, **options: Any) -> dict[str, Any]:
     from neuroarena.datasets.braintreebank import twin
 
     return twin.simulate(root, **options)
+
+
+def fetch_plan(
+    subjects: Sequence[str] | None = None, sessions: Sequence[str] | None = None, url: str | None = None
+) -> FetchPlan:
+    """Plan what to fetch; see :func:`neuroarena.datasets.braintreebank.files.fetch_plan`."""
+    from neuroarena.datasets.braintreebank import files
+
+    return files.fetch_plan(subjects, sessions, url)
 
 
 DATASET = Dataset(
@@ -33,6 +44,7 @@ DATASET = Dataset(
     open=BrainTreebank,
     simulate=simulate,
     verify=verify,
+    fetch_plan=fetch_plan,
     simulate_options={
         "subjects": "number of subjects, 1 to 6 (default 2)",
         "sessions": "sessions a subject, 1 or 2 (default 2)",

@@ -136,7 +136,7 @@ class BrainTreebank:
             raise InputError(f'{path}: has no list "sub_{subject}". Add one; it may be empty.')
         return {_clean(label) for label in _texts(lists[f"sub_{subject}"], path)}
 
-    def electrodes(self, subject: int) -> pd.DataFrame:
+    def electrodes(self, subject: int, *, unlocated: bool = False) -> pd.DataFrame:
         """Give the channel table of a subject: usable electrodes only, in the order of the label file.
 
         Corrupted electrodes, electrodes without a place, and DC and trigger channels are left out.
@@ -145,6 +145,8 @@ class BrainTreebank:
         ----------
         subject : int
             The subject's number.
+        unlocated : bool
+            Keep the electrodes without a place; the first definition of Neuroprobe (2025.07) uses some.
 
         Returns
         -------
@@ -157,7 +159,9 @@ class BrainTreebank:
         InputError
             When a file is missing, malformed, or lacks a column.
         """
-        dropped = self.corrupted(subject) | set(facts.UNLOCATED.get(subject, ()))
+        dropped = self.corrupted(subject)
+        if not unlocated:
+            dropped = dropped | set(facts.UNLOCATED.get(subject, ()))
         names = [
             label
             for label in self.labels(subject)
@@ -187,7 +191,14 @@ class BrainTreebank:
         regions = table["DesikanKilliany"].fillna("").astype(str)
         return {_clean(str(name)): region for name, region in zip(table["Electrode"], regions, strict=True)}
 
-    def recording(self, subject: int, trial: int, electrodes: Sequence[str] | None = None) -> Recording:
+    def recording(
+        self,
+        subject: int,
+        trial: int,
+        electrodes: Sequence[str] | None = None,
+        *,
+        unlocated: bool = False,
+    ) -> Recording:
         """Open the signals of a session.
 
         Parameters
@@ -196,6 +207,8 @@ class BrainTreebank:
             The session.
         electrodes : list of str, optional
             Labels, in the order wanted; all usable electrodes when left out.
+        unlocated : bool
+            Count electrodes without a place as usable.
 
         Returns
         -------
@@ -208,7 +221,7 @@ class BrainTreebank:
             When the session or an electrode is unknown, or a file is missing or broken.
         """
         path = self.signal_path(subject, trial)
-        table = self.electrodes(subject)
+        table = self.electrodes(subject, unlocated=unlocated)
         if electrodes is not None:
             table = _chosen(table, electrodes, subject)
         place = {label: position for position, label in enumerate(self.labels(subject))}

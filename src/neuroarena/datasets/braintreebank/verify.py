@@ -195,6 +195,9 @@ def _check_pitch(data: BrainTreebank, movie: str, features: pd.DataFrame) -> lis
     pitch = _attempt(problems, data, file, lambda: data.pitch(movie))
     if problems:
         return problems
+    if pitch is None and not data.simulated and "pitch" in features.columns:
+        # The table comes with Neuroprobe, not with BrainTreebank; the column stands in for it.
+        return []
     if pitch is None:
         return [Problem(file, "is missing (nor is it in pitch_volume_features/); the pitch task needs it.")]
     try:

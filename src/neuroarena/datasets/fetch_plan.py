@@ -1,0 +1,128 @@
+"""What there is to fetch: files of a server, and where their content belongs in a dataset's folder."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from urllib.parse import urlsplit
+
+from neuroarena.errors import InputError, NeuroarenaError
+
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+
+
+class FetchError(NeuroarenaError):
+    """One file could not be fetched; the others still can."""
+
+
+class FetchStopped(FetchError):
+    """Fetching ended early: no network, no space, or stopped by hand. What is complete was kept."""
+
+
+@dataclass(frozen=True)
+class RemoteFile:
+    """One file of a server.
+
+    Attributes
+    ----------
+    path : str
+        Path below the server's base address; also the file's name in records.
+    products : tuple of str
+        Files of the dataset's folder that are wanted from it.
+    archive : bool
+        Whether it is a zip archive to unpack; else it is itself the one product.
+    folder : str or None
+        For an archive: the folder all its content belongs into. None: only the products are unpacked,
+        found by their names.
+    unpacked_limit : int
+        For an archive: most bytes it may unpack to.
+    sha256 : str or None
+        Hash of the file as the server has it, where known.
+    size : int or None
+        Its size in bytes, where known.
+    checked : bool
+        Whether the address was ever tried by us.
+    """
+
+    path: str
+    products: tuple[str, ...]
+    archive: bool = False
+    folder: str | None = None
+    unpacked_limit: int = 2**30
+    sha256: str | None = None
+    size: int | None = None
+    checked: bool = True
+
+    def __post_init__(self) -> None:
+        for name in (self.path, *self.products, *([self.folder] if self.folder else [])):
+            if not is_inside(name):
+                raise InputError(f'"{name}" is no path inside a folder: no "..", no "\\", not absolute.')
+        if self.sha256 is not None and not _SHA256.fullmatch(self.sha256):
+            raise InputError(f"{self.path}: sha256 must be 64 small hexadecimal digits, got {self.sha256!r}.")
+        if not self.archive and len(self.products) != 1:
+            raise InputError(f"{self.path}: a file that is no archive has exactly one product.")
+
+
+@dataclass(frozen=True)
+class FetchPlan:
+    """What is to be fetched from where.
+
+    Attributes
+    ----------
+    title : str
+        The dataset's name, for people.
+    base_url : str
+        Address that the paths continue; http or https, ending in a slash.
+    files : tuple of RemoteFile
+        The files, in the order in which they are fetched.
+
+    Raises
+    ------
+    InputError
+        When the address is not one of http or https, or two files have the same path.
+    """
+
+    title: str
+    base_url: str
+    files: tuple[RemoteFile, ...]
+
+    def __post_init__(self) -> None:
+        try:
+            parts = urlsplit(self.base_url)
+        except ValueError:
+            parts = urlsplit("")
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+            raise InputError(
+                f'"{self.base_url}" is no address to fetch from. Expected http(s)://host/folder/, without ? and #.'
+            )
+        if not self.base_url.endswith("/"):
+            object.__setattr__(self, "base_url", f"{self.base_url}/")
+        paths = [file.path for file in self.files]
+        if len(set(paths)) != len(paths):
+            raise InputError(f"{self.title}: a file stands in the plan twice.")
+
+    def url(self, file: RemoteFile) -> str:
+        """Give the address of a file.
+
+        Examples
+        --------
+        >>> FetchPlan("Some", "https://example.org/data", ()).url(RemoteFile("a/b.json", ("b.json",)))
+        'https://example.org/data/a/b.json'
+        """
+        return f"{self.base_url}{file.path}"
+
+
+def is_inside(name: str) -> bool:
+    r"""Say whether a relative path with forward slashes stays inside the folder it starts from.
+
+    Examples
+    --------
+    >>> [is_inside(name) for name in ("a/b.csv", "../b", "/b", "a/../../b", "C:/b", "a\\b", "")]
+    [True, False, False, False, False, False, False]
+    """
+    if not name or "\\" in name or "\0" in name or name.startswith("/"):
+        return False
+    parts = PurePosixPath(name).parts
+    # A colon is a drive or an alternate stream on Windows; no published file needs one.
+    return bool(parts) and ".." not in parts and not any(":" in part for part in parts)

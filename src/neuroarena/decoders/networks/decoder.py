@@ -1,0 +1,176 @@
+"""What all network decoders share: stacking and scaling a part, choosing an epoch, predicting."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+
+from neuroarena.decoders.alignment import Alignment
+from neuroarena.decoders.decoder import Context, Part, part_targets
+from neuroarena.decoders.networks.training import (
+    Schedule,
+    auroc,
+    import_torch,
+    outputs,
+    private_torch,
+    probabilities,
+)
+from neuroarena.decoders.networks.training import train as train_network
+from neuroarena.errors import InputError
+from neuroarena.features import FeatureChain, Laplacian, Spectrogram
+
+
+def laplacian_spectrogram() -> FeatureChain:
+    """Make the published preprocessing: spectrograms of Laplacian re-referenced voltage."""
+    return FeatureChain((Laplacian(), Spectrogram()))
+
+
+@dataclass
+class NetworkDecoder(ABC):
+    """A torch network on standardised features; the epoch is chosen by the AUROC of held-out items.
+
+    Held out is the validation part; a benchmark without one gives up the last fifth of the training
+    items. Every feature is standardised by the mean and deviation of the items that are trained on.
+    People with different electrodes are joined by region averages. After `fit`, `course_` tells the
+    judgement of each epoch and the epoch kept. A subclass says in `build` what the network is.
+
+    Parameters
+    ----------
+    features : FeatureChain
+        Stateless preprocessing.
+    learning_rate : float
+        Of Adam.
+    batch_size : int
+    max_epochs : int
+    patience : int
+        Epochs without an improvement after which training stops.
+    tolerance : float
+        What an AUROC must gain to be an improvement.
+    shuffle : bool
+        Draw a new order of the training items each epoch.
+    """
+
+    features: FeatureChain = field(default_factory=laplacian_spectrogram)
+    learning_rate: float = 1e-3
+    batch_size: int = 64
+    max_epochs: int = 100
+    patience: int = 10
+    tolerance: float = 1e-4
+    shuffle: bool = True
+
+    @abstractmethod
+    def build(self, inputs: np.ndarray, n_classes: int) -> Any:
+        """Make the untrained network for the items (n, channels, ...) it will be trained on."""
+
+    def fit(self, train: Part, validation: Part | None = None, context: Context | None = None) -> Self:
+        """Train from a seeded start; keep the epoch of the best AUROC on held-out items.
+
+        Raises
+        ------
+        MissingDependency
+            When torch is not installed.
+        InputError
+            When there is no class to tell apart, the held-out items are all of one class, or the
+            windows do not suit the network.
+        """
+        torch = import_torch(f"The decoder {type(self).__name__}")
+        context = context or Context()
+        schedule = self._schedule()
+        self.classes_ = context.classes
+        given = [group.channels for group in (*train, *(validation or ()))]
+        self.alignment_ = Alignment.between([*given, *context.test_channels])
+        inputs, targets = stack(self.alignment_, train), part_targets(train, self.classes_)
+        n_fitted = len(inputs) if validation else len(inputs) - max(1, len(inputs) // 5)
+        self.mean_, self.scale_ = standardise(inputs, n_fitted)
+        judged, judged_targets = inputs[n_fitted:], targets[n_fitted:]
+        if validation:
+            judged, judged_targets = self._inputs(validation), part_targets(validation, self.classes_)
+        self._check_classes(targets[:n_fitted], judged_targets)
+        tensor = torch.from_numpy
+        with private_torch(torch, seed=int(context.rng.integers(2**63))):
+            self.network_ = self.build(inputs[:n_fitted], len(self.classes_))
+            self.course_ = train_network(
+                self.network_,
+                tensor(inputs[:n_fitted]),
+                tensor(targets[:n_fitted]),
+                schedule,
+                (tensor(judged), tensor(judged_targets)),
+                auroc,
+            )
+        return self
+
+    def predict(self, test: Part) -> np.ndarray:
+        """Give the probability of each class: float64 array (n, classes)."""
+        torch = import_torch(f"The decoder {type(self).__name__}")
+        with private_torch(torch):
+            said = outputs(self.network_, torch.from_numpy(self._inputs(test)), self.batch_size)
+            return probabilities(said)
+
+    def _schedule(self) -> Schedule:
+        return Schedule(
+            max_epochs=self.max_epochs,
+            batch_size=self.batch_size,
+            learning_rate=self.learning_rate,
+            shuffle=self.shuffle,
+            patience=self.patience,
+            tolerance=self.tolerance,
+        )
+
+    def _inputs(self, part: Part) -> np.ndarray:
+        inputs = stack(self.alignment_, part)
+        inputs -= self.mean_
+        inputs /= self.scale_
+        return inputs
+
+    def _check_classes(self, fitted: np.ndarray, judged: np.ndarray) -> None:
+        for where, numbers in (("training", fitted), ("held-out", judged)):
+            found = np.unique(numbers)
+            if len(found) < 2:
+                named = ", ".join(f'"{self.classes_[number]}"' for number in found) or "no class"
+                raise InputError(
+                    f"{type(self).__name__}: the {len(numbers)} {where} items hold {named} only, and the epoch is "
+                    "chosen by AUROC, which needs two classes. Give a validation part that holds both, or training "
+                    "items in mixed order: without a validation part their last fifth is held out."
+                )
+
+
+def stack(alignment: Alignment, part: Part) -> np.ndarray:
+    """Join the groups of a part: float32 array (n, channels or regions, ...), newly allocated."""
+    shape = part[0].signals.shape[1:]
+    n_channels = shape[0] if alignment.regions is None else len(alignment.regions)
+    return alignment.matrix(part).reshape(-1, n_channels, *shape[1:])
+
+
+def standardise(inputs: np.ndarray, n_fitted: int) -> tuple[np.ndarray, np.ndarray]:
+    """Standardise every feature in place by the first `n_fitted` rows; give the mean and the scale.
+
+    A feature that does not vary is only centred.
+    """
+    fitted = inputs[:n_fitted]
+    mean = fitted.mean(axis=0, dtype=np.float64).astype(np.float32)
+    inputs -= mean
+    # Centred already, so the second moment is the variance; einsum makes no second matrix.
+    variance = np.einsum("i...,i...->...", fitted, fitted, dtype=np.float64) / n_fitted
+    scale = np.sqrt(np.where(variance > 0, variance, 1.0)).astype(np.float32)
+    inputs /= scale
+    return mean, scale
+
+
+def window_shape(inputs: np.ndarray, axes: Sequence[str], who: str) -> tuple[int, ...]:
+    """Give the shape of one item, when it has these axes.
+
+    Raises
+    ------
+    InputError
+        When an axis is missing or has no entry.
+    """
+    shape = inputs.shape[1:]
+    if len(shape) < len(axes) or 0 in shape:
+        raise InputError(
+            f"{who}: expected items of the axes ({', '.join(axes)}), got the shape {shape}. Choose other features."
+        )
+    return shape

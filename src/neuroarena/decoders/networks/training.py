@@ -1,0 +1,244 @@
+"""Training a torch network: one loop for all of ours, seeded, on one thread, keeping the best epoch."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from neuroarena.errors import InputError, MissingDependency, NeuroarenaError
+from neuroarena.scoring.classification import binary_auroc
+
+# Judges the outputs (n, classes) of a network against class numbers (n,), both tensors; higher is better.
+Judge = Callable[[Any, Any], float]
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How long, how fast and in which portions a network is trained.
+
+    Parameters
+    ----------
+    max_epochs : int
+        Most passes over the training items.
+    batch_size : int
+        Items a step; also the portion in which predictions are made.
+    learning_rate, weight_decay : float
+        Of Adam.
+    shuffle : bool
+        Draw a new order each epoch; otherwise items come in the order of the part.
+    patience : int, optional
+        Epochs without an improvement after which training stops; None to run all epochs.
+    tolerance : float
+        An epoch is an improvement when it is judged better than the best by more than this.
+
+    Raises
+    ------
+    InputError
+        When a number is out of its range.
+    """
+
+    max_epochs: int
+    batch_size: int
+    learning_rate: float
+    weight_decay: float = 0.0
+    shuffle: bool = True
+    patience: int | None = None
+    tolerance: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("max_epochs", "batch_size", "patience"):
+            value = getattr(self, name)
+            if not (name == "patience" and value is None) and (not isinstance(value, int) or value < 1):
+                raise InputError(
+                    f"Training a network: {name} must be a whole number of at least 1, got {value!r}."
+                )
+        for name, lowest in (
+            ("learning_rate", "above 0"),
+            ("weight_decay", "0 or more"),
+            ("tolerance", "0 or more"),
+        ):
+            value = getattr(self, name)
+            if not math.isfinite(value) or value < 0 or (value == 0 and lowest == "above 0"):
+                raise InputError(f"Training a network: {name} must be a number {lowest}, got {value!r}.")
+
+
+@dataclass
+class Course:
+    """How a training went: the judgement of each epoch, and the epoch that was kept (counted from 0)."""
+
+    scores: list[float] = field(default_factory=list)
+    best_epoch: int | None = None
+
+
+def import_torch(purpose: str) -> Any:
+    """Give the torch module.
+
+    Raises
+    ------
+    MissingDependency
+        When torch is not installed; the sentence starts with `purpose`.
+    """
+    try:
+        import torch
+    except ImportError as error:
+        raise MissingDependency("PyTorch", "torch", purpose) from error
+    return torch
+
+
+@contextmanager
+def private_torch(torch: Any, seed: int | None = None) -> Iterator[None]:
+    """Work on one thread and, with a seed, on random numbers of one's own; afterwards all is as before.
+
+    The number of threads decides in which order sums are made, so the same numbers need the same number.
+    """
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        with torch.random.fork_rng(devices=[], enabled=seed is not None):
+            if seed is not None:
+                torch.manual_seed(seed)
+            yield
+    finally:
+        torch.set_num_threads(threads)
+
+
+def train(
+    network: Any,
+    inputs: Any,
+    targets: Any,
+    schedule: Schedule,
+    held_out: tuple[Any, Any] | None = None,
+    judge: Judge | None = None,
+) -> Course:
+    """Minimise cross-entropy with Adam; with held-out items, stop early and keep the best epoch.
+
+    Parameters
+    ----------
+    network : torch module
+        Changed in place; left in the state of the best epoch, else of the last.
+    inputs : tensor (n, ...)
+    targets : int64 tensor (n,)
+        Class numbers.
+    schedule : Schedule
+    held_out : pair of tensors, optional
+        Inputs and targets on which epochs are judged; never the test part.
+    judge : callable, optional
+        Needed with `held_out`.
+
+    Raises
+    ------
+    NeuroarenaError
+        When the loss, or an output for held-out items, is no longer finite.
+    """
+    import torch
+
+    optimiser = torch.optim.Adam(
+        network.parameters(), lr=schedule.learning_rate, weight_decay=schedule.weight_decay
+    )
+    course, best, waited = Course(), _Best(network), 0
+    for epoch in range(schedule.max_epochs):
+        _one_epoch(network, optimiser, inputs, targets, schedule, epoch)
+        if held_out is None or judge is None:
+            continue
+        said = outputs(network, held_out[0], schedule.batch_size)
+        _check_finite(said, "an output for held-out items", epoch, schedule)
+        course.scores.append(judge(said, held_out[1]))
+        waited += 1
+        if course.scores[-1] > best.score + schedule.tolerance:
+            best.keep(course.scores[-1])
+            course.best_epoch, waited = epoch, 0
+        elif waited == schedule.patience:
+            break
+    best.restore()
+    return course
+
+
+class _Best:
+    """The best state of a network so far, in one set of tensors that is written over."""
+
+    def __init__(self, network: Any) -> None:
+        self.network = network
+        self.score = -math.inf
+        self.state: dict[str, Any] | None = None
+
+    def keep(self, score: float) -> None:
+        self.score = score
+        now = self.network.state_dict()
+        if self.state is None:
+            self.state = {name: value.clone() for name, value in now.items()}
+        for name, value in now.items():
+            self.state[name].copy_(value)
+
+    def restore(self) -> None:
+        if self.state is not None:
+            self.network.load_state_dict(self.state)
+
+
+def _one_epoch(
+    network: Any, optimiser: Any, inputs: Any, targets: Any, schedule: Schedule, epoch: int
+) -> None:
+    import torch
+
+    network.train()
+    for rows in _batches(len(inputs), schedule):
+        optimiser.zero_grad()
+        loss = torch.nn.functional.cross_entropy(network(inputs[rows]), targets[rows])
+        _check_finite(loss, "the loss", epoch, schedule)
+        loss.backward()
+        optimiser.step()
+
+
+def _check_finite(values: Any, what: str, epoch: int, schedule: Schedule) -> None:
+    import torch
+
+    if not torch.isfinite(values).all():
+        raise NeuroarenaError(
+            f"Training a network: {what} is not finite in epoch {epoch + 1}. Check that the signals are finite, "
+            f"or lower learning_rate, which is {schedule.learning_rate:g}."
+        )
+
+
+def _batches(n: int, schedule: Schedule) -> Iterator[Any]:
+    """Cut the rows of an epoch; slices where the order is kept, so that no batch is copied."""
+    import torch
+
+    if schedule.shuffle:
+        yield from torch.randperm(n).split(schedule.batch_size)
+    else:
+        yield from (slice(first, first + schedule.batch_size) for first in range(0, n, schedule.batch_size))
+
+
+def outputs(network: Any, inputs: Any, batch_size: int) -> Any:
+    """Give what a network says of every input, without learning from it: tensor (n, classes)."""
+    import torch
+
+    network.eval()
+    with torch.no_grad():
+        return torch.cat([network(rows) for rows in inputs.split(batch_size)])
+
+
+def probabilities(said: Any) -> np.ndarray:
+    """Turn outputs into probabilities: the softmax, in double precision."""
+    import torch
+
+    values: np.ndarray = torch.softmax(said.double(), dim=1).numpy()
+    return values
+
+
+def auroc(said: Any, targets: Any) -> float:
+    """Judge outputs by AUROC: of class 1 for two classes, else the mean over the classes that occur."""
+    scores, truth = probabilities(said), targets.numpy()
+    classes = [1] if scores.shape[1] == 2 else np.unique(truth)
+    return float(np.mean([binary_auroc(scores[:, number], truth == number) for number in classes]))
+
+
+def negative_loss(said: Any, targets: Any) -> float:
+    """Judge outputs by their cross-entropy, with the sign turned."""
+    import torch
+
+    return -float(torch.nn.functional.cross_entropy(said, targets))

@@ -1,0 +1,693 @@
+"""Fetching, against a real HTTP server on the loopback that can be told to misbehave."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import signal
+import stat
+import struct
+import subprocess
+import sys
+import threading
+import time
+import zipfile
+from collections import namedtuple
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neuroarena.cli import main
+from neuroarena.datasets import load_dataset
+from neuroarena.datasets.braintreebank.facts import MOVIES
+from neuroarena.datasets.braintreebank.files import fetch_plan
+from neuroarena.datasets.download import Patience, ResumingDownloader
+from neuroarena.datasets.fetch import fetch, read_record, survey
+from neuroarena.datasets.fetch_plan import FetchError, FetchPlan, FetchStopped, RemoteFile, is_inside
+from neuroarena.datasets.fetch_progress import TerminalFetchProgress
+from neuroarena.errors import InputError
+
+PATIENCE = Patience(attempts=3, wait_s=0.01, timeout_s=5)
+HASTE = Patience(attempts=1, wait_s=0.01, timeout_s=5)
+
+
+@dataclass
+class Site:
+    """What the server serves, how it misbehaves, and what it was asked."""
+
+    files: dict[str, bytes] = field(default_factory=dict)
+    ranges: bool = True
+    heads: bool = True
+    lengths: bool = True
+    chunk_s: float = 0.0
+    status: int | None = None
+    head_lengths: bool = True
+    # For each answer with a body: send only so many bytes of it, then close.
+    cuts: list[int] = field(default_factory=list)
+    log: list[tuple[str, str, str | None]] = field(default_factory=list)
+    url: str = ""
+
+    def gets(self, path: str | None = None) -> list[str | None]:
+        return [span for method, name, span in self.log if method == "GET" and path in (None, name)]
+
+
+def _handler(site: Site) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def log_message(self, format: str, *args: Any) -> None:
+            pass
+
+        def do_HEAD(self) -> None:
+            self.answer(body=False)
+
+        def do_GET(self) -> None:
+            self.answer(body=True)
+
+        def answer(self, body: bool) -> None:
+            self.close_connection = True
+            name, span = self.path.lstrip("/"), self.headers.get("Range")
+            site.log.append((self.command, name, span))
+            content = site.files.get(name)
+            if not body and not site.heads:
+                self.send_error(405)
+            elif site.status:
+                self.send_error(site.status)
+            elif content is None:
+                self.send_error(404)
+            else:
+                self.send_content(content, span if site.ranges else None, body)
+
+        def send_content(self, content: bytes, span: str | None, body: bool) -> None:
+            tag = f'"{hashlib.md5(content).hexdigest()}"'
+            start = int(span.removeprefix("bytes=").rstrip("-")) if span else 0
+            if self.headers.get("If-Range", tag) != tag:
+                start, span = 0, None
+            if start >= len(content) > 0:
+                self.send_error(416)
+                return
+            self.send_response(206 if span else 200)
+            if span:
+                self.send_header("Content-Range", f"bytes {start}-{len(content) - 1}/{len(content)}")
+            if site.lengths if body else site.head_lengths:
+                self.send_header("Content-Length", str(len(content) - start))
+            if site.ranges:
+                self.send_header("ETag", tag)
+            self.end_headers()
+            if body:
+                most = site.cuts.pop(0) if site.cuts else len(content)
+                rest = content[start : start + most]
+                for begin in range(0, len(rest), 2**15):
+                    self.wfile.write(rest[begin : begin + 2**15])
+                    time.sleep(site.chunk_s)
+
+    return Handler
+
+
+@pytest.fixture
+def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
+    monkeypatch.setenv("NO_PROXY", "*")
+    served = Site()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(served))
+    server.handle_error = lambda request, address: None  # type: ignore[method-assign]  # a killed client is expected
+    served.url = f"http://127.0.0.1:{server.server_address[1]}/"
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+    thread.start()
+    yield served
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def zipped(members: dict[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return buffer.getvalue()
+
+
+def noise(size: int, seed: int = 0) -> bytes:
+    import numpy as np
+
+    return np.random.default_rng(seed).bytes(size)
+
+
+def everything_below(root: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*") if path.is_file()}
+
+
+def plan_of(site: Site, *files: RemoteFile) -> FetchPlan:
+    return FetchPlan("Some", site.url, files)
+
+
+BIG = noise(300_000)
+PLAIN = RemoteFile("big.bin", ("big.bin",))
+LABELS = RemoteFile("labels.zip", ("labels/a.json",), archive=True, folder="labels")
+
+
+# Downloading
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["hash-known", "hash-unknown"])
+@pytest.mark.parametrize("heads", [True, False], ids=["head", "no-head"])
+@pytest.mark.parametrize("lengths", [True, False], ids=["length", "no-length"])
+def test_a_file_is_fetched_whole_and_its_hash_written_down(site, tmp_path, known, heads, lengths):
+    site.files["big.bin"], site.heads, site.lengths, site.head_lengths = BIG, heads, lengths, lengths
+    file = RemoteFile("big.bin", ("sub/big.bin",), sha256=sha256(BIG) if known else None)
+    fetched = fetch(plan_of(site, file), tmp_path / "new", patience=PATIENCE)
+    assert fetched.missing == []
+    assert everything_below(tmp_path / "new").keys() == {"sub/big.bin", "fetched.json"}
+    assert (tmp_path / "new" / "sub" / "big.bin").read_bytes() == BIG
+    entry = read_record(tmp_path / "new")["big.bin"]
+    assert (entry["sha256"], entry["size"], entry["hash_was_known"]) == (sha256(BIG), len(BIG), known)
+
+
+def test_a_file_that_is_complete_is_not_fetched_again(site, tmp_path):
+    site.files |= {"big.bin": BIG, "labels.zip": zipped({"labels/a.json": b"[]"})}
+    plan = plan_of(site, PLAIN, LABELS)
+    fetch(plan, tmp_path, patience=PATIENCE)
+    before, asked = everything_below(tmp_path), len(site.log)
+    again = fetch(plan, tmp_path, patience=PATIENCE)
+    assert [item.state for item in again.items] == ["complete", "complete"]
+    assert len(site.log) == asked
+    assert everything_below(tmp_path) == before
+
+
+def test_a_cut_connection_is_continued_where_it_ended(site, tmp_path):
+    site.files["big.bin"], site.cuts = BIG, [100_000, 100_000]
+    fetch(plan_of(site, PLAIN), tmp_path, patience=PATIENCE)
+    assert (tmp_path / "big.bin").read_bytes() == BIG
+    starts = [int(span.removeprefix("bytes=").rstrip("-")) for span in site.gets()[1:]]
+    assert site.gets()[0] is None
+    # Of a cut connection at most the last 16 KiB are asked for again.
+    assert 100_000 - 2**14 < starts[0] <= 100_000
+    assert 200_000 - 2**15 < starts[1] <= 200_000
+
+
+def test_a_later_call_continues_what_an_earlier_one_kept(site, tmp_path):
+    site.files["big.bin"], site.cuts = BIG, [131_072, 0]
+    with pytest.raises(
+        FetchStopped, match=r"0 of 1 files and 131\.1 kB of the next are kept in .*again to go on"
+    ):
+        fetch(plan_of(site, PLAIN), tmp_path, patience=Patience(attempts=2, wait_s=0))
+    assert not (tmp_path / "big.bin").exists()
+    (item,) = survey(plan_of(site, PLAIN), tmp_path, PATIENCE)
+    assert (item.state, item.size, item.have) == ("partial", len(BIG), 131_072)
+    fetch(plan_of(site, PLAIN), tmp_path, patience=HASTE)
+    assert (tmp_path / "big.bin").read_bytes() == BIG
+    assert site.gets()[-1] == "bytes=131072-"
+    assert not (tmp_path / ".fetch").exists()
+
+
+def test_a_cut_answer_without_a_length_does_not_pass_for_the_whole_file(site, tmp_path):
+    site.files["big.bin"], site.lengths, site.cuts = BIG, False, [100_000]
+    fetch(plan_of(site, PLAIN), tmp_path, patience=PATIENCE)
+    assert (tmp_path / "big.bin").read_bytes() == BIG
+    assert len(site.gets()) == 2
+
+
+def test_a_server_without_ranges_sends_the_file_from_the_start(site, tmp_path):
+    site.files["big.bin"], site.cuts, site.ranges = BIG, [100_000], False
+    fetch(plan_of(site, PLAIN), tmp_path, patience=PATIENCE)
+    assert (tmp_path / "big.bin").read_bytes() == BIG
+    assert len(site.gets()) == 2
+    assert site.gets()[1].startswith("bytes=")
+
+
+def test_a_server_that_always_cuts_and_never_continues_is_given_up(site, tmp_path):
+    site.files["big.bin"], site.cuts, site.ranges = BIG, [100_000] * 50, False
+    with pytest.raises(FetchStopped, match="gave up after 3 attempts without a new byte"):
+        fetch(plan_of(site, PLAIN), tmp_path, patience=PATIENCE)
+
+
+def test_a_file_that_changed_on_the_server_is_not_mixed_with_its_old_begin(site, tmp_path):
+    site.files["big.bin"], site.cuts = BIG, [100_000]
+    with pytest.raises(FetchStopped):
+        fetch(plan_of(site, PLAIN), tmp_path, patience=HASTE)
+    site.files["big.bin"] = changed = noise(len(BIG), seed=1)
+    fetch(plan_of(site, PLAIN), tmp_path, patience=HASTE)
+    assert (tmp_path / "big.bin").read_bytes() == changed
+
+
+def test_a_part_from_one_server_is_not_continued_from_another(site, tmp_path):
+    site.files |= {"big.bin": BIG, "mirror/big.bin": BIG}
+    site.cuts = [100_000]
+    with pytest.raises(FetchStopped):
+        fetch(plan_of(site, PLAIN), tmp_path, patience=HASTE)
+    fetch(FetchPlan("Some", f"{site.url}mirror", (PLAIN,)), tmp_path, patience=HASTE)
+    assert site.gets("mirror/big.bin") == [None]
+    assert (tmp_path / "big.bin").read_bytes() == BIG
+
+
+def test_a_part_of_unknown_origin_is_not_continued(site, tmp_path):
+    site.files["big.bin"] = BIG
+    (tmp_path / ".fetch").mkdir()
+    (tmp_path / ".fetch" / "big.bin.part").write_bytes(b"something else")
+    fetch(plan_of(site, PLAIN), tmp_path, patience=HASTE)
+    assert site.gets() == [None]
+    assert (tmp_path / "big.bin").read_bytes() == BIG
+
+
+def test_the_bytes_survive_a_process_that_dies_while_the_hash_is_computed(site, tmp_path, monkeypatch):
+    import pooch.core
+
+    class Killed(BaseException):
+        pass
+
+    def die(*words: Any, **options: Any) -> None:
+        raise Killed
+
+    site.files["big.bin"] = BIG
+    file = RemoteFile("big.bin", ("big.bin",), sha256=sha256(BIG))
+    with monkeypatch.context() as patch:
+        patch.setattr(pooch.core, "hash_matches", die)
+        with pytest.raises(Killed):
+            fetch(plan_of(site, file), tmp_path, patience=HASTE)
+    fetch(plan_of(site, file), tmp_path, patience=HASTE)
+    assert (tmp_path / "big.bin").read_bytes() == BIG
+    assert len(site.gets()) == 1
+
+
+def test_stopping_by_hand_keeps_what_came(site, tmp_path):
+    class Hand(TerminalFetchProgress):
+        def move(self, count: int) -> None:
+            raise KeyboardInterrupt
+
+    site.files["big.bin"] = BIG
+    with pytest.raises(FetchStopped, match=r"Stopped\. 0 of 1 files and .* are kept"):
+        fetch(plan_of(site, PLAIN), tmp_path, patience=HASTE, progress=Hand(None))
+    fetch(plan_of(site, PLAIN), tmp_path, patience=HASTE)
+    assert site.gets()[1].startswith("bytes=")
+
+
+# Refusals
+
+REFUSED = {
+    "wrong hash": (
+        RemoteFile("big.bin", ("big.bin",), sha256="0" * 64),
+        "big.bin.*" + "0" * 64 + ".*" + sha256(BIG),
+    ),
+    "wrong size": (RemoteFile("big.bin", ("big.bin",), size=7), "big.bin: has 300000 bytes, expected 7"),
+    "404": (RemoteFile("nothing.bin", ("x.bin",)), "nothing.bin: the server answers 404 Not Found.*--url"),
+    "no zip": (
+        RemoteFile("page.zip", ("a",), archive=True, folder="a"),
+        "page.zip: is no zip archive; it begins with",
+    ),
+}
+
+
+@pytest.mark.parametrize("heads", [True, False], ids=["head", "no-head"])
+@pytest.mark.parametrize(("file", "sentence"), REFUSED.values(), ids=REFUSED)
+def test_a_bad_file_is_named_and_nothing_of_it_is_left(site, tmp_path, file, sentence, heads):
+    site.files |= {"big.bin": BIG, "page.zip": b"<!DOCTYPE html><title>Moved</title>"}
+    site.heads = heads
+    with pytest.raises(FetchError, match=sentence):
+        fetch(plan_of(site, file), tmp_path / "new", patience=PATIENCE)
+    assert not (tmp_path / "new").exists() or everything_below(tmp_path / "new") == {}
+
+
+def test_one_bad_file_does_not_hold_up_the_others(site, tmp_path):
+    site.files |= {"bad.zip": b"PK nothing", "big.bin": BIG}
+    bad = RemoteFile("bad.zip", ("a.h5",), archive=True)
+    with pytest.raises(FetchError, match=r"bad\.zip: is a damaged zip archive.* 1 of 2 files are kept"):
+        fetch(plan_of(site, bad, PLAIN), tmp_path, patience=HASTE)
+    assert (tmp_path / "big.bin").read_bytes() == BIG
+
+
+def test_files_the_server_does_not_have_are_all_named_before_anything_is_fetched(site, tmp_path):
+    site.files["big.bin"] = BIG
+    absent = [RemoteFile(f"absent{number}.json", (f"{number}.json",)) for number in (1, 2)]
+    with pytest.raises(FetchError, match=r"absent1\.json: .*absent2\.json: .*Nothing was fetched"):
+        fetch(plan_of(site, PLAIN, *absent), tmp_path / "new", patience=HASTE)
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_server_in_trouble_is_asked_again_and_then_given_up(site, tmp_path):
+    site.status = 503
+    with pytest.raises(FetchStopped, match="503 Service Unavailable; gave up after 3 attempts"):
+        fetch(plan_of(site, PLAIN), tmp_path, patience=PATIENCE)
+    assert len(site.log) == 3
+
+
+def test_too_little_space_is_refused_before_the_first_byte(site, tmp_path, monkeypatch):
+    usage = namedtuple("usage", "total used free")
+    monkeypatch.setattr("shutil.disk_usage", lambda folder: usage(10**6, 0, 250_000))
+    site.files["big.bin"] = BIG
+    with pytest.raises(
+        FetchStopped, match=r"at least 300\.0 kB are needed and 250\.0 kB are free. Nothing was fetched"
+    ):
+        fetch(plan_of(site, PLAIN), tmp_path / "new", patience=HASTE)
+    assert not (tmp_path / "new").exists()
+    assert site.gets() == []
+
+
+def test_an_archive_that_does_not_fit_unpacked_stays_until_there_is_room(site, tmp_path, monkeypatch):
+    usage = namedtuple("usage", "total used free")
+    site.files["labels.zip"] = zipped({"a.json": b" " * 10**6})
+    with monkeypatch.context() as patch:
+        patch.setattr("shutil.disk_usage", lambda folder: usage(10**6, 0, 500_000))
+        with pytest.raises(
+            FetchStopped, match=r"unpacking labels\.zip needs 1\.0 MB, and 500\.0 kB are free"
+        ):
+            fetch(plan_of(site, LABELS), tmp_path, patience=HASTE)
+    fetch(plan_of(site, LABELS), tmp_path, patience=HASTE)
+    assert (tmp_path / "labels" / "a.json").stat().st_size == 10**6
+    assert len(site.gets()) == 1
+
+
+def test_a_folder_that_another_process_fetches_into_is_refused(site, tmp_path):
+    fcntl = pytest.importorskip("fcntl")
+    site.files["big.bin"] = BIG
+    (tmp_path / ".fetch").mkdir()
+    with open(tmp_path / ".fetch" / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with pytest.raises(InputError, match="another process is fetching"):
+            fetch(plan_of(site, PLAIN), tmp_path, patience=HASTE)
+
+
+def test_a_file_changed_since_it_was_fetched_is_named_and_left_alone(site, tmp_path):
+    site.files["labels.zip"] = zipped({"labels/a.json": b"[]"})
+    fetch(plan_of(site, LABELS), tmp_path, patience=HASTE)
+    (tmp_path / "labels" / "a.json").write_bytes(b"[1, 2]")
+    with pytest.raises(InputError, match=r"a\.json: has 6 bytes, but 2 were fetched"):
+        fetch(plan_of(site, LABELS), tmp_path, patience=HASTE)
+    assert (tmp_path / "labels" / "a.json").read_bytes() == b"[1, 2]"
+
+
+BASES = ["ftp://host/", "file:///etc/", "host/data", "http://", "https://host/?a=b", "http://[", ""]
+
+
+@pytest.mark.parametrize("base", BASES)
+def test_an_address_that_is_none_is_refused(base):
+    with pytest.raises(InputError, match="is no address to fetch from"):
+        FetchPlan("Some", base, ())
+
+
+# Unpacking
+
+
+def odd(name: str, mode: int = 0, flags: int = 0, content: bytes = b"x") -> bytes:
+    """A zip with one good file and one odd one."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("labels/a.json", b"[]")
+        info = zipfile.ZipInfo("placeholder")
+        info.filename, info.external_attr = name, mode << 16
+        archive.writestr(info, content)
+    made = bytearray(buffer.getvalue())
+    if flags:
+        place = made.rindex(b"PK\x01\x02") + 8
+        made[place : place + 2] = struct.pack("<H", flags)
+    return bytes(made)
+
+
+TWICE = io.BytesIO()
+with zipfile.ZipFile(TWICE, "w") as _archive:
+    _archive.writestr("labels/a.json", b"[]")
+    _archive.writestr("labels/A.json", b"[]")
+
+DAMAGED = bytearray(zipped({"labels/a.json": noise(5000)}))
+DAMAGED[2000] ^= 1
+
+EVIL = {
+    "parent": (odd("../outside.txt"), "leads outside the folder"),
+    "parent inside": (odd("labels/../../outside.txt"), "leads outside the folder"),
+    "absolute": (odd("/tmp/outside.txt"), "leads outside the folder"),
+    "drive": (odd("C:/outside.txt"), "leads outside the folder"),
+    "backslash": (odd("..\\outside.txt"), "leads outside the folder"),
+    "link": (odd("labels/link", stat.S_IFLNK | 0o777, content=b"/etc"), "is a link"),
+    "device": (odd("labels/pipe", stat.S_IFIFO | 0o644), "is no plain file"),
+    "encrypted": (odd("labels/b.json", flags=1), "is encrypted"),
+    "twice": (TWICE.getvalue(), 'holds "labels/A.json" twice'),
+    "bomb": (
+        zipped({"labels/a.json": bytes(101 * 2**20)}),
+        r"would grow from .* to 105\.9 MB, more than the",
+    ),
+    "checksum": (bytes(DAMAGED), "is a damaged zip archive"),
+    "short": (zipped({"labels/a.json": noise(5000)})[:-30], "is a damaged zip archive"),
+}
+
+
+@pytest.mark.parametrize(("archive", "sentence"), EVIL.values(), ids=EVIL)
+def test_an_evil_archive_is_refused_whole_and_removed(site, tmp_path, archive, sentence):
+    site.files["labels.zip"] = archive
+    with pytest.raises(FetchError, match=sentence):
+        fetch(plan_of(site, LABELS), tmp_path / "folder", patience=HASTE)
+    assert everything_below(tmp_path) == {}
+
+
+def test_an_archive_that_understates_its_sizes_writes_no_more_than_it_stated(site, tmp_path):
+    made = bytearray(zipped({"labels/a.json": bytes(10**6)}))
+    for header, offset in ((b"PK\x03\x04", 22), (b"PK\x01\x02", 24)):
+        place = made.rindex(header) + offset
+        made[place : place + 4] = struct.pack("<I", 10)
+    site.files["labels.zip"] = bytes(made)
+    with pytest.raises(FetchError, match="is a damaged zip archive"):
+        fetch(plan_of(site, LABELS), tmp_path / "folder", patience=HASTE)
+    assert everything_below(tmp_path) == {}
+
+
+def test_an_archive_larger_than_its_own_limit_is_refused(site, tmp_path):
+    site.files["labels.zip"] = zipped({"labels/a.json": noise(2000)})
+    small = RemoteFile("labels.zip", ("labels/a.json",), archive=True, folder="labels", unpacked_limit=1999)
+    with pytest.raises(FetchError, match=r"to 2\.0 kB, more than the 2\.0 kB allowed"):
+        fetch(plan_of(site, small), tmp_path / "folder", patience=HASTE)
+
+
+def test_no_file_of_the_user_is_replaced_by_one_of_an_archive(site, tmp_path):
+    site.files["labels.zip"] = zipped({"labels/b.json": b"new", "labels/a.json": b"[]"})
+    (tmp_path / "labels").mkdir()
+    (tmp_path / "labels" / "b.json").write_bytes(b"mine")
+    with pytest.raises(FetchError, match=r"b\.json: is there already and differs"):
+        fetch(plan_of(site, LABELS), tmp_path, patience=HASTE)
+    assert not (tmp_path / "labels" / "a.json").exists()
+    (tmp_path / "labels" / "b.json").rename(tmp_path / "mine.json")
+    fetch(plan_of(site, LABELS), tmp_path, patience=HASTE)
+    assert (tmp_path / "labels" / "b.json").read_bytes() == b"new"
+    assert len(site.gets()) == 1
+
+
+def test_a_folder_that_is_a_link_to_elsewhere_is_not_written_through(site, tmp_path):
+    site.files["labels.zip"] = zipped({"a.json": b"[]"})
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "labels").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(FetchError, match="is there already"):
+        fetch(plan_of(site, LABELS), tmp_path / "folder", patience=HASTE)
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+def test_an_archive_without_a_wanted_file_says_so_and_is_not_fetched_for_ever(site, tmp_path):
+    site.files["labels.zip"] = zipped({"labels/other.json": b"[]", "__MACOSX/labels/a.json": b"junk"})
+    for _ in range(2):
+        assert fetch(plan_of(site, LABELS), tmp_path, patience=HASTE).missing == ["labels/a.json"]
+    assert len(site.gets()) == 1
+
+
+@given(st.lists(st.sampled_from(["..", ".", "a", "b", "", "~", " "]), min_size=1, max_size=6))
+def test_a_name_that_counts_as_inside_never_leads_outside(parts):
+    name = "/".join(parts)
+    if is_inside(name):
+        folder = "/somewhere/deep/in"
+        assert os.path.normpath(os.path.join(folder, name)).startswith(folder)
+
+
+# BrainTreebank
+
+EACH_SESSION = ("subject_metadata", "subject_timings")
+
+
+@pytest.fixture(scope="module")
+def served_twin(twin_root: Path) -> dict[str, bytes]:
+    """The small twin as the site of the real data would serve it."""
+    files = {"corrupted_elec.json": (twin_root / "corrupted_elec.json").read_bytes()}
+    for folder in ("electrode_labels", "localization", "transcripts", *EACH_SESSION):
+        content = everything_below(twin_root / folder)
+        files[f"{folder}.zip"] = zipped({f"{folder}/{name}": data for name, data in content.items()})
+    for path in twin_root.glob("*.h5"):
+        subject, trial = path.stem.split("_trial")
+        files[f"subject_data/{subject}/trial{trial}/{path.name}.zip"] = zipped({path.name: path.read_bytes()})
+    return files
+
+
+def neuroarena(capsys: Any, monkeypatch: Any, *words: Any) -> tuple[int, str, str]:
+    monkeypatch.setattr(sys, "argv", ["neuroarena", *map(str, words)])
+    with pytest.raises(SystemExit) as left:
+        main()
+    said = capsys.readouterr()
+    return int(left.value.code or 0), said.out, said.err
+
+
+def test_a_session_is_fetched_and_is_good(site, served_twin, twin, twin_root, tmp_path, capsys, monkeypatch):
+    site.files = served_twin
+    subject, trial = twin.sessions[0]
+    words = (
+        "data",
+        "fetch",
+        "braintreebank",
+        tmp_path,
+        "--sessions",
+        f"{subject}_{trial}",
+        "--url",
+        site.url,
+    )
+    code, out, err = neuroarena(capsys, monkeypatch, *words, "--json")
+    assert code == 0, err
+    result = json.loads(out)
+    assert (result["missing"], result["problems"], result["sizes_unknown"]) == ([], [], 0)
+    assert result["bytes_to_fetch"] == sum(len(served_twin[file["path"]]) for file in result["files"])
+    signals = f"sub_{subject}_trial{trial:03d}.h5"
+    assert (tmp_path / signals).read_bytes() == (twin_root / signals).read_bytes()
+    assert [path.name for path in tmp_path.glob("*.h5")] == [signals]
+    assert load_dataset("braintreebank").open(tmp_path).sessions == [(subject, trial)]
+    code, out, err = neuroarena(capsys, monkeypatch, *words)
+    assert code == 0
+    assert "to fetch" not in out.replace("0 B to fetch", "")
+    assert f"{tmp_path}: fetched and good" in out
+
+
+def test_a_dry_run_lists_sizes_and_writes_nothing(site, served_twin, twin, tmp_path, capsys, monkeypatch):
+    site.files = served_twin
+    subject, _ = twin.sessions[0]
+    only = [f"{s}_{t}" for s, t in twin.sessions]
+    words = [
+        "data",
+        "fetch",
+        "braintreebank",
+        tmp_path / "new",
+        "--subjects",
+        subject,
+        "--sessions",
+        ",".join(only),
+    ]
+    code, out, _ = neuroarena(capsys, monkeypatch, *words, "--url", site.url, "--dry-run")
+    assert code == 0
+    assert "corrupted_elec.json" in out
+    assert "to fetch into" in out
+    assert "never tried by us" in out
+    code, out, _ = neuroarena(capsys, monkeypatch, *words, "--url", site.url, "--dry-run", "--json")
+    listing = json.loads(out)
+    assert listing["dry_run"] is True
+    assert {file["path"]: file["size"] for file in listing["files"]} == {
+        name: len(content) for name, content in served_twin.items()
+    }
+    assert list(tmp_path.iterdir()) == []
+    assert site.gets() == []
+
+
+def test_no_network_leaves_with_1_and_says_how_to_go_on(site, tmp_path, capsys, monkeypatch):
+    words = ("data", "fetch", "braintreebank", tmp_path, "--subjects", "1", "--url", "http://127.0.0.1:9/")
+    code, out, err = neuroarena(capsys, monkeypatch, *words, "--attempts", "1")
+    assert (code, out) == (1, "")
+    assert "the connection failed (Connection refused)" in err
+    assert "0 of 9 files are kept" in err
+    assert "Run the same command again to go on." in err
+    assert list(tmp_path.iterdir()) == []
+
+
+WRONG = [
+    ("", "Say what to fetch"),
+    ("--subjects 11", 'no subject "11"'),
+    ("--subjects one", 'no subject "one"'),
+    ("--sessions 6_2", 'no session "6_2". It has 6_0, 6_1, 6_4.'),
+    ("--sessions 1", 'no session "1"'),
+    ("--subjects 1 --sessions 2_0", "The session 2_0 is of none of the given subjects"),
+    ("--subjects 1 --url somewhere", "is no address to fetch from"),
+]
+
+
+@pytest.mark.parametrize(("options", "sentence"), WRONG, ids=[options for options, _ in WRONG])
+def test_wrong_input_leaves_with_2(options, sentence, tmp_path, capsys, monkeypatch):
+    words = ("data", "fetch", "braintreebank", tmp_path / "new", *options.split())
+    code, out, err = neuroarena(capsys, monkeypatch, *words)
+    assert (code, out) == (2, "")
+    assert sentence in err
+    assert len(err.strip().splitlines()) == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_real_data_are_not_mixed_into_a_twin(twin_root, capsys, monkeypatch):
+    words = ("data", "fetch", "braintreebank", twin_root, "--subjects", "1")
+    code, _, err = neuroarena(capsys, monkeypatch, *words)
+    assert code == 2
+    assert "holds a simulated twin" in err
+
+
+def test_the_plan_of_all_subjects_covers_every_session_and_every_file_that_is_read():
+    plan = fetch_plan(["all"])
+    signals = [file for file in plan.files if file.path.startswith("subject_data/")]
+    products = {name for file in plan.files for name in file.products}
+    assert len(signals) == len(MOVIES) == 26
+    assert plan.base_url == "https://braintreebank.dev/data/"
+    for (subject, trial), movie in MOVIES.items():
+        stem = f"sub_{subject}_trial{trial:03d}"
+        assert {
+            f"{stem}.h5",
+            f"subject_timings/{stem}_timings.csv",
+            f"transcripts/{movie}/features.csv",
+        } <= products
+        assert f"localization/sub_{subject}/depth-wm.csv" in products
+    assert not any(file.checked for file in plan.files)
+
+
+def test_a_fetch_killed_with_9_goes_on_where_it_was(site, served_twin, twin, twin_root, tmp_path):
+    subject, trial = twin.sessions[0]
+    name = f"subject_data/sub_{subject}/trial{trial:03d}/sub_{subject}_trial{trial:03d}.h5.zip"
+    site.files, site.chunk_s = served_twin, 0.01
+    words = ["data", "fetch", "braintreebank", "data", "--sessions", f"{subject}_{trial}", "--url", site.url]
+    command = [sys.executable, "-m", "neuroarena", *words]
+    part = tmp_path / "data" / ".fetch" / f"{name}.part"
+    with subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as killed:
+        until = time.monotonic() + 60
+        while not (part.exists() and part.stat().st_size > 2**20) and time.monotonic() < until:
+            time.sleep(0.01)
+        killed.send_signal(signal.SIGKILL)
+    kept = part.stat().st_size
+    assert 2**20 < kept < len(served_twin[name])
+    site.chunk_s = 0
+    before = len(site.log)
+    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    assert [entry for entry in site.log[before:] if entry[0] == "GET"] == [("GET", name, f"bytes={kept}-")]
+    signals = f"sub_{subject}_trial{trial:03d}.h5"
+    assert (tmp_path / "data" / signals).read_bytes() == (twin_root / signals).read_bytes()
+    assert "here already" in ran.stderr
+    assert not (tmp_path / "data" / ".fetch").exists()
+
+
+def test_away_from_a_terminal_progress_is_lines_with_the_time_to_go(site, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(TerminalFetchProgress, "_LINE_EVERY_S", 0.0)
+    site.files["big.bin"] = BIG
+    with TerminalFetchProgress(len(BIG)) as progress:
+        fetch(plan_of(site, PLAIN), tmp_path, patience=HASTE, progress=progress)
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "big.bin: 300.0 kB\n" in said.err
+    assert "300.0 kB of 300.0 kB" in said.err
+    assert "about 0 s to go for all files" in said.err
+
+
+def test_a_downloader_can_be_handed_to_pooch_by_itself(site, tmp_path):
+    import pooch
+
+    site.files["big.bin"] = BIG
+    from neuroarena.datasets.fetch_progress import NoProgress
+
+    downloader = ResumingDownloader(tmp_path / "x.part", None, HASTE, NoProgress())
+    came = pooch.retrieve(f"{site.url}big.bin", sha256(BIG), "big.bin", tmp_path, downloader=downloader)
+    assert Path(came).read_bytes() == BIG
