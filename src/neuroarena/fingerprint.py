@@ -135,15 +135,21 @@ def _module_fingerprint(name: str) -> str:
 
 
 def _source_path(name: str) -> Path | None:
+    """Find the source of a module without importing it or its parents; None for a name that is no module."""
     loaded = sys.modules.get(name)
     file = getattr(loaded, "__file__", None)
-    if file is None:
-        try:
-            spec = importlib.util.find_spec(name)
-        except (ImportError, ValueError):
-            return None
-        file = spec.origin if spec is not None else None
-    return Path(file) if file and file.endswith(".py") and Path(file).exists() else None
+    if file is not None:
+        return Path(file) if file.endswith(".py") and Path(file).exists() else None
+    top, *rest = name.split(".")
+    package = sys.modules.get(top) or importlib.util.find_spec(top)
+    for root in (
+        getattr(package, "__path__", None) or getattr(package, "submodule_search_locations", None) or ()
+    ):
+        place = Path(root, *rest)
+        for path in (place / "__init__.py", place.with_name(f"{place.name}.py")):
+            if path.exists():
+                return path
+    return None
 
 
 @functools.lru_cache(maxsize=4096)

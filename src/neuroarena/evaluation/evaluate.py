@@ -18,7 +18,7 @@ from neuroarena.evaluation.cache import CellCache, default_cache
 from neuroarena.evaluation.cell import Cell
 from neuroarena.evaluation.engine import Outcome, run_jobs
 from neuroarena.evaluation.identity import library_versions
-from neuroarena.evaluation.plan import RunPlan, plan_features, plan_run
+from neuroarena.evaluation.plan import RunPlan, plan_features, plan_runs
 from neuroarena.evaluation.progress import Progress, Silence
 from neuroarena.evaluation.results import RECORD_SCHEMA, Result, save_result
 from neuroarena.fingerprint import remember_digests_in
@@ -105,13 +105,7 @@ def evaluate_all(
     """
     folder = Path(cache) if cache is not None else default_cache()
     remember_digests_in(folder / "digests")
-    named = [_named(name, decoder) for name, decoder in decoders]
-    plans = [
-        plan_run(decoder, name, benchmark, split or benchmark.splits[0], seed)
-        for benchmark in benchmarks
-        for split in splits
-        for name, decoder in named
-    ]
+    plans = plan_runs([_named(name, decoder) for name, decoder in decoders], benchmarks, splits, seed)
     started = _now()
     outcomes = _compute(plans, folder, workers, progress or Silence())
     results = [_assemble(plan, CellCache(folder), outcomes, started) for plan in plans]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import importlib.metadata
 import inspect
 from typing import Any
@@ -27,7 +28,7 @@ class Identity:
     code: str | None
     reason: str | None = None
 
-    @property
+    @functools.cached_property
     def key(self) -> str | None:
         """SHA-256 over all of it, with the versions of the libraries beneath."""
         if self.code is None:
@@ -45,6 +46,7 @@ def identify(decoder: Decoder) -> Identity:
         return Identity(kind, {}, None, str(error))
 
 
+@functools.cache
 def library_versions() -> dict[str, str]:
     """Give the versions of the numerical libraries that are installed."""
     versions = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -60,24 +60,53 @@ class _Recordings:
         return self._open[key]
 
 
-def plan_run(
-    decoder: Decoder, decoder_name: str, benchmark: Benchmark, split_name: str, seed: int = 0
-) -> RunPlan:
-    """Lay out the cells of one decoder on one split of one benchmark.
+def plan_runs(
+    decoders: Sequence[tuple[str, Decoder]],
+    benchmarks: Iterable[Benchmark],
+    splits: Sequence[str | None],
+    seed: int = 0,
+) -> list[RunPlan]:
+    """Lay out every decoder on every split of every benchmark; None is a benchmark's first split.
 
     Raises
     ------
     InputError
         For an unknown split, a missing recording, or a window outside its recording.
     """
-    split = benchmark.split(split_name)
-    identity = identify(decoder)
-    recordings = _Recordings(benchmark)
-    table = benchmark.examples.set_index("id", drop=False)
-    cells = tuple(
-        _plan_cell(decoder, identity, benchmark, split, fold, table, recordings, seed) for fold in split.folds
-    )
-    return RunPlan(benchmark, split, decoder_name, decoder, identity, seed, cells)
+    code = code_fingerprint(cell_module)
+    identities = [identify(decoder) for _, decoder in decoders]
+    plans = []
+    for benchmark in benchmarks:
+        recordings = _Recordings(benchmark)
+        table = benchmark.examples.set_index("id", drop=False)
+        for split_name in splits:
+            split = benchmark.split(split_name or benchmark.splits[0])
+            folds = [_FoldParts.of(fold, table, recordings) for fold in split.folds]
+            for (name, decoder), identity in zip(decoders, identities, strict=True):
+                cells = tuple(
+                    _plan_cell(decoder, identity, benchmark, split, parts, seed, code) for parts in folds
+                )
+                plans.append(RunPlan(benchmark, split, name, decoder, identity, seed, cells))
+    return plans
+
+
+@dataclass(frozen=True)
+class _FoldParts:
+    """The windows of a fold's parts, the same for every decoder."""
+
+    fold: Fold
+    train: tuple[WindowSet, ...]
+    validation: tuple[WindowSet, ...]
+    test: tuple[WindowSet, ...]
+    digest: str
+
+    @classmethod
+    def of(cls, fold: Fold, table: pd.DataFrame, recordings: _Recordings) -> _FoldParts:
+        train = _window_sets(table, fold.train, recordings, with_targets=True)
+        validation = _window_sets(table, fold.validation, recordings, with_targets=True)
+        test = _window_sets(table, fold.test, recordings, with_targets=False)
+        content = [[windows.digest() for windows in part] for part in (train, validation, test)]
+        return cls(fold, train, validation, test, digest([fold.hash, content]))
 
 
 def _plan_cell(
@@ -85,37 +114,32 @@ def _plan_cell(
     identity: Identity,
     benchmark: Benchmark,
     split: Split,
-    fold: Fold,
-    table: pd.DataFrame,
-    recordings: _Recordings,
+    parts: _FoldParts,
     seed: int,
+    code: str,
 ) -> Cell:
-    parts = {
-        "train": _window_sets(table, fold.train, recordings, with_targets=True),
-        "validation": _window_sets(table, fold.validation, recordings, with_targets=True),
-        "test": _window_sets(table, fold.test, recordings, with_targets=False),
-    }
-    cell_seed = int(digest([seed, benchmark.name, split.name, fold.name])[:15], 16)
+    cell_seed = int(digest([seed, benchmark.name, split.name, parts.fold.name])[:15], 16)
     key = digest(
         {
             "benchmark": benchmark.name,
             "manifest": benchmark.manifest.hash,
-            "fold": fold.hash,
-            "data": {name: [windows.digest() for windows in sets] for name, sets in parts.items()},
+            "parts": parts.digest,
             "decoder": identity.key or f"unknown {id(decoder)}",
             "seed": cell_seed,
-            "code": code_fingerprint(cell_module),
+            "code": code,
         }
     )
     return Cell(
         benchmark=benchmark.name,
         split=split.name,
-        fold=fold.name,
+        fold=parts.fold.name,
         decoder=decoder,
         manifest=benchmark.manifest,
         seed=cell_seed,
         key=key,
-        **parts,
+        train=parts.train,
+        validation=parts.validation,
+        test=parts.test,
     )
 
 

@@ -294,7 +294,25 @@ def choose_electrodes(
 
 
 def open_recording(dataset: BrainTreebank, subset: str, definition: str, key: str) -> Recording:
-    """Open the recording of a session, or of one electrode (``session/electrode``)."""
+    """Open the recording of a session, or of one electrode (``session/electrode``), once while its files stay."""
+    session = parse_session(key.partition("/")[0])
+    files = [
+        dataset.signal_path(*session),
+        dataset.root / "corrupted_elec.json",
+        *dataset.root.glob(f"electrode_labels/sub_{session[0]}/*"),
+        *dataset.root.glob(f"localization/sub_{session[0]}/*"),
+        *dataset.root.glob("localization/*.csv"),
+    ]
+    states = [(path, path.stat()) for path in sorted(files) if path.exists()]
+    stamp = tuple((str(path), state.st_mtime_ns, state.st_size) for path, state in states)
+    return _open_recording(dataset, subset, definition, key, stamp)
+
+
+@functools.lru_cache(maxsize=4096)
+def _open_recording(
+    dataset: BrainTreebank, subset: str, definition: str, key: str, stamp: tuple[object, ...]
+) -> Recording:
+    del stamp  # only tells one state of the files from another
     name, _, electrode = key.partition("/")
     session = parse_session(name)
     chosen = (electrode,) if electrode else session_electrodes(dataset, session, subset, definition)
