@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from file_server import site
 
 from neuroarena.datasets.braintreebank import BrainTreebank
 from neuroarena.datasets.braintreebank.twin import simulate
@@ -36,3 +37,6 @@ def broken(twin_root: Path, tmp_path: Path) -> Callable[[], Path]:
         return target
 
     return copy
+
+
+__all__ = ["site"]

@@ -1,162 +1,36 @@
-"""Fetching, against a real HTTP server on the loopback that can be told to misbehave."""
+"""Fetching: resumed, checked before it is used, refused by name."""
 
 from __future__ import annotations
 
-import hashlib
 import io
-import json
 import os
-import signal
 import stat
 import struct
-import subprocess
-import sys
-import threading
-import time
 import zipfile
 from collections import namedtuple
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from typing import Any
 
 import pytest
+from file_server import (
+    BIG,
+    HASTE,
+    LABELS,
+    PATIENCE,
+    PLAIN,
+    everything_below,
+    noise,
+    plan_of,
+    sha256,
+    zipped,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neuroarena.cli import main
-from neuroarena.datasets import load_dataset
-from neuroarena.datasets.braintreebank.facts import MOVIES
-from neuroarena.datasets.braintreebank.files import fetch_plan
-from neuroarena.datasets.download import Patience, ResumingDownloader
+from neuroarena.datasets.download import Patience
 from neuroarena.datasets.fetch import fetch, read_record, survey
 from neuroarena.datasets.fetch_plan import FetchError, FetchPlan, FetchStopped, RemoteFile, is_inside
 from neuroarena.datasets.fetch_progress import TerminalFetchProgress
 from neuroarena.errors import InputError
-
-PATIENCE = Patience(attempts=3, wait_s=0.01, timeout_s=5)
-HASTE = Patience(attempts=1, wait_s=0.01, timeout_s=5)
-
-
-@dataclass
-class Site:
-    """What the server serves, how it misbehaves, and what it was asked."""
-
-    files: dict[str, bytes] = field(default_factory=dict)
-    ranges: bool = True
-    heads: bool = True
-    lengths: bool = True
-    chunk_s: float = 0.0
-    status: int | None = None
-    head_lengths: bool = True
-    # For each answer with a body: send only so many bytes of it, then close.
-    cuts: list[int] = field(default_factory=list)
-    log: list[tuple[str, str, str | None]] = field(default_factory=list)
-    url: str = ""
-
-    def gets(self, path: str | None = None) -> list[str | None]:
-        return [span for method, name, span in self.log if method == "GET" and path in (None, name)]
-
-
-def _handler(site: Site) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def log_message(self, format: str, *args: Any) -> None:
-            pass
-
-        def do_HEAD(self) -> None:
-            self.answer(body=False)
-
-        def do_GET(self) -> None:
-            self.answer(body=True)
-
-        def answer(self, body: bool) -> None:
-            self.close_connection = True
-            name, span = self.path.lstrip("/"), self.headers.get("Range")
-            site.log.append((self.command, name, span))
-            content = site.files.get(name)
-            if not body and not site.heads:
-                self.send_error(405)
-            elif site.status:
-                self.send_error(site.status)
-            elif content is None:
-                self.send_error(404)
-            else:
-                self.send_content(content, span if site.ranges else None, body)
-
-        def send_content(self, content: bytes, span: str | None, body: bool) -> None:
-            tag = f'"{hashlib.md5(content).hexdigest()}"'
-            start = int(span.removeprefix("bytes=").rstrip("-")) if span else 0
-            if self.headers.get("If-Range", tag) != tag:
-                start, span = 0, None
-            if start >= len(content) > 0:
-                self.send_error(416)
-                return
-            self.send_response(206 if span else 200)
-            if span:
-                self.send_header("Content-Range", f"bytes {start}-{len(content) - 1}/{len(content)}")
-            if site.lengths if body else site.head_lengths:
-                self.send_header("Content-Length", str(len(content) - start))
-            if site.ranges:
-                self.send_header("ETag", tag)
-            self.end_headers()
-            if body:
-                most = site.cuts.pop(0) if site.cuts else len(content)
-                rest = content[start : start + most]
-                for begin in range(0, len(rest), 2**15):
-                    self.wfile.write(rest[begin : begin + 2**15])
-                    time.sleep(site.chunk_s)
-
-    return Handler
-
-
-@pytest.fixture
-def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
-    monkeypatch.setenv("NO_PROXY", "*")
-    served = Site()
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(served))
-    server.handle_error = lambda request, address: None  # type: ignore[method-assign]  # a killed client is expected
-    served.url = f"http://127.0.0.1:{server.server_address[1]}/"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-    thread.start()
-    yield served
-    server.shutdown()
-    server.server_close()
-    thread.join()
-
-
-def sha256(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
-
-
-def zipped(members: dict[str, bytes]) -> bytes:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in members.items():
-            archive.writestr(name, content)
-    return buffer.getvalue()
-
-
-def noise(size: int, seed: int = 0) -> bytes:
-    import numpy as np
-
-    return np.random.default_rng(seed).bytes(size)
-
-
-def everything_below(root: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*") if path.is_file()}
-
-
-def plan_of(site: Site, *files: RemoteFile) -> FetchPlan:
-    return FetchPlan("Some", site.url, files)
-
-
-BIG = noise(300_000)
-PLAIN = RemoteFile("big.bin", ("big.bin",))
-LABELS = RemoteFile("labels.zip", ("labels/a.json",), archive=True, folder="labels")
-
 
 # Downloading
 
@@ -503,191 +377,3 @@ def test_a_name_that_counts_as_inside_never_leads_outside(parts):
     if is_inside(name):
         folder = "/somewhere/deep/in"
         assert os.path.normpath(os.path.join(folder, name)).startswith(folder)
-
-
-# BrainTreebank
-
-EACH_SESSION = ("subject_metadata", "subject_timings")
-
-
-@pytest.fixture(scope="module")
-def served_twin(twin_root: Path) -> dict[str, bytes]:
-    """The small twin as the site of the real data would serve it."""
-    files = {"corrupted_elec.json": (twin_root / "corrupted_elec.json").read_bytes()}
-    for folder in ("electrode_labels", "localization", "transcripts", *EACH_SESSION):
-        content = everything_below(twin_root / folder)
-        files[f"{folder}.zip"] = zipped({f"{folder}/{name}": data for name, data in content.items()})
-    for path in twin_root.glob("*.h5"):
-        subject, trial = path.stem.split("_trial")
-        files[f"subject_data/{subject}/trial{trial}/{path.name}.zip"] = zipped({path.name: path.read_bytes()})
-    return files
-
-
-def neuroarena(capsys: Any, monkeypatch: Any, *words: Any) -> tuple[int, str, str]:
-    monkeypatch.setattr(sys, "argv", ["neuroarena", *map(str, words)])
-    with pytest.raises(SystemExit) as left:
-        main()
-    said = capsys.readouterr()
-    return int(left.value.code or 0), said.out, said.err
-
-
-def test_a_session_is_fetched_and_is_good(site, served_twin, twin, twin_root, tmp_path, capsys, monkeypatch):
-    site.files = served_twin
-    subject, trial = twin.sessions[0]
-    words = (
-        "data",
-        "fetch",
-        "braintreebank",
-        tmp_path,
-        "--sessions",
-        f"{subject}_{trial}",
-        "--url",
-        site.url,
-    )
-    code, out, err = neuroarena(capsys, monkeypatch, *words, "--json")
-    assert code == 0, err
-    result = json.loads(out)
-    assert (result["missing"], result["problems"], result["sizes_unknown"]) == ([], [], 0)
-    assert result["bytes_to_fetch"] == sum(len(served_twin[file["path"]]) for file in result["files"])
-    signals = f"sub_{subject}_trial{trial:03d}.h5"
-    assert (tmp_path / signals).read_bytes() == (twin_root / signals).read_bytes()
-    assert [path.name for path in tmp_path.glob("*.h5")] == [signals]
-    assert load_dataset("braintreebank").open(tmp_path).sessions == [(subject, trial)]
-    code, out, err = neuroarena(capsys, monkeypatch, *words)
-    assert code == 0
-    assert "to fetch" not in out.replace("0 B to fetch", "")
-    assert f"{tmp_path}: fetched and good" in out
-
-
-def test_a_dry_run_lists_sizes_and_writes_nothing(site, served_twin, twin, tmp_path, capsys, monkeypatch):
-    site.files = served_twin
-    subject, _ = twin.sessions[0]
-    only = [f"{s}_{t}" for s, t in twin.sessions]
-    words = [
-        "data",
-        "fetch",
-        "braintreebank",
-        tmp_path / "new",
-        "--subjects",
-        subject,
-        "--sessions",
-        ",".join(only),
-    ]
-    code, out, _ = neuroarena(capsys, monkeypatch, *words, "--url", site.url, "--dry-run")
-    assert code == 0
-    assert "corrupted_elec.json" in out
-    assert "to fetch into" in out
-    assert "never tried by us" in out
-    code, out, _ = neuroarena(capsys, monkeypatch, *words, "--url", site.url, "--dry-run", "--json")
-    listing = json.loads(out)
-    assert listing["dry_run"] is True
-    assert {file["path"]: file["size"] for file in listing["files"]} == {
-        name: len(content) for name, content in served_twin.items()
-    }
-    assert list(tmp_path.iterdir()) == []
-    assert site.gets() == []
-
-
-def test_no_network_leaves_with_1_and_says_how_to_go_on(site, tmp_path, capsys, monkeypatch):
-    words = ("data", "fetch", "braintreebank", tmp_path, "--subjects", "1", "--url", "http://127.0.0.1:9/")
-    code, out, err = neuroarena(capsys, monkeypatch, *words, "--attempts", "1")
-    assert (code, out) == (1, "")
-    assert "the connection failed (Connection refused)" in err
-    assert "0 of 9 files are kept" in err
-    assert "Run the same command again to go on." in err
-    assert list(tmp_path.iterdir()) == []
-
-
-WRONG = [
-    ("", "Say what to fetch"),
-    ("--subjects 11", 'no subject "11"'),
-    ("--subjects one", 'no subject "one"'),
-    ("--sessions 6_2", 'no session "6_2". It has 6_0, 6_1, 6_4.'),
-    ("--sessions 1", 'no session "1"'),
-    ("--subjects 1 --sessions 2_0", "The session 2_0 is of none of the given subjects"),
-    ("--subjects 1 --url somewhere", "is no address to fetch from"),
-]
-
-
-@pytest.mark.parametrize(("options", "sentence"), WRONG, ids=[options for options, _ in WRONG])
-def test_wrong_input_leaves_with_2(options, sentence, tmp_path, capsys, monkeypatch):
-    words = ("data", "fetch", "braintreebank", tmp_path / "new", *options.split())
-    code, out, err = neuroarena(capsys, monkeypatch, *words)
-    assert (code, out) == (2, "")
-    assert sentence in err
-    assert len(err.strip().splitlines()) == 1
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_real_data_are_not_mixed_into_a_twin(twin_root, capsys, monkeypatch):
-    words = ("data", "fetch", "braintreebank", twin_root, "--subjects", "1")
-    code, _, err = neuroarena(capsys, monkeypatch, *words)
-    assert code == 2
-    assert "holds a simulated twin" in err
-
-
-def test_the_plan_of_all_subjects_covers_every_session_and_every_file_that_is_read():
-    plan = fetch_plan(["all"])
-    signals = [file for file in plan.files if file.path.startswith("subject_data/")]
-    products = {name for file in plan.files for name in file.products}
-    assert len(signals) == len(MOVIES) == 26
-    assert plan.base_url == "https://braintreebank.dev/data/"
-    for (subject, trial), movie in MOVIES.items():
-        stem = f"sub_{subject}_trial{trial:03d}"
-        assert {
-            f"{stem}.h5",
-            f"subject_timings/{stem}_timings.csv",
-            f"transcripts/{movie}/features.csv",
-        } <= products
-        assert f"localization/sub_{subject}/depth-wm.csv" in products
-    assert not any(file.checked for file in plan.files)
-
-
-def test_a_fetch_killed_with_9_goes_on_where_it_was(site, served_twin, twin, twin_root, tmp_path):
-    subject, trial = twin.sessions[0]
-    name = f"subject_data/sub_{subject}/trial{trial:03d}/sub_{subject}_trial{trial:03d}.h5.zip"
-    site.files, site.chunk_s = served_twin, 0.01
-    words = ["data", "fetch", "braintreebank", "data", "--sessions", f"{subject}_{trial}", "--url", site.url]
-    command = [sys.executable, "-m", "neuroarena", *words]
-    part = tmp_path / "data" / ".fetch" / f"{name}.part"
-    with subprocess.Popen(
-        command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    ) as killed:
-        until = time.monotonic() + 60
-        while not (part.exists() and part.stat().st_size > 2**20) and time.monotonic() < until:
-            time.sleep(0.01)
-        killed.send_signal(signal.SIGKILL)
-    kept = part.stat().st_size
-    assert 2**20 < kept < len(served_twin[name])
-    site.chunk_s = 0
-    before = len(site.log)
-    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert ran.returncode == 0, ran.stderr
-    assert [entry for entry in site.log[before:] if entry[0] == "GET"] == [("GET", name, f"bytes={kept}-")]
-    signals = f"sub_{subject}_trial{trial:03d}.h5"
-    assert (tmp_path / "data" / signals).read_bytes() == (twin_root / signals).read_bytes()
-    assert "here already" in ran.stderr
-    assert not (tmp_path / "data" / ".fetch").exists()
-
-
-def test_away_from_a_terminal_progress_is_lines_with_the_time_to_go(site, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(TerminalFetchProgress, "_LINE_EVERY_S", 0.0)
-    site.files["big.bin"] = BIG
-    with TerminalFetchProgress(len(BIG)) as progress:
-        fetch(plan_of(site, PLAIN), tmp_path, patience=HASTE, progress=progress)
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert "big.bin: 300.0 kB\n" in said.err
-    assert "300.0 kB of 300.0 kB" in said.err
-    assert "about 0 s to go for all files" in said.err
-
-
-def test_a_downloader_can_be_handed_to_pooch_by_itself(site, tmp_path):
-    import pooch
-
-    site.files["big.bin"] = BIG
-    from neuroarena.datasets.fetch_progress import NoProgress
-
-    downloader = ResumingDownloader(tmp_path / "x.part", None, HASTE, NoProgress())
-    came = pooch.retrieve(f"{site.url}big.bin", sha256(BIG), "big.bin", tmp_path, downloader=downloader)
-    assert Path(came).read_bytes() == BIG
