@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -26,6 +27,8 @@ def place(tmp_path_factory) -> Path:
     run = ["run", "neuroprobe/onset", "--data", "twin", "--split", "cross-session", "--out", "results"]
     ran = neuroarena(folder, *run, "--decoder", "linear-laplacian-spectrogram", "--decoder", "chance")
     assert ran.returncode == 0, ran.stderr
+    (folder / "leaves.py").write_text("import sys\nsys.exit(0)\n")
+    (folder / "slips.py").write_text("def f(:\n")
     return folder
 
 
@@ -207,6 +210,13 @@ REFUSALS = [
     ("data where braintreebank", "no folder was named"),
     ("new decoder 1st", "makes no Python module name"),
     ("check decoder json:dumps --benchmark neuroprobe/onset", "cannot be made"),
+    ("check decoder leaves:X --benchmark neuroprobe/onset", "cannot be loaded from leaves:X: SystemExit"),
+    ("check decoder slips:X --benchmark neuroprobe/onset", "cannot be loaded from slips:X: SyntaxError"),
+    ("board results --export csv .", "Is a directory"),
+    ("board results --plots twin/simulated.json", "File exists"),
+    (f"{RUN.replace(' --out x', ' --out twin/simulated.json')}", "File exists"),
+    (f"{RUN} --cache twin/simulated.json", "simulated.json"),
+    ("board --from eeg2025 twin --rule latest --plots p", "--rule, --plots cannot be used with"),
 ]
 
 
@@ -215,6 +225,7 @@ def test_bad_input_gets_one_sentence_and_exit_code_2(place, words, sentence, mon
     # In this process: sixty starts of an interpreter would take longer than all the rest.
     before = sorted(place.iterdir())
     monkeypatch.chdir(place)
+    monkeypatch.setattr(sys, "path", [*sys.path])
     monkeypatch.setattr(sys, "argv", ["neuroarena", *words.split()])
     with pytest.raises(SystemExit) as left:
         main()
@@ -249,12 +260,28 @@ def test_a_failing_decoder_leaves_with_exit_code_1_and_its_reason(place):
     assert "the electrode fell off" in below[0]["reason"]
 
 
-def test_a_damaged_result_is_refused_by_name(place, tmp_path):
-    import shutil
+DAMAGES = {
+    "not JSON": lambda record: "{",
+    "no decoder": lambda record: {**record, "decoder": None},
+    "no time": lambda record: {key: value for key, value in record.items() if key != "finished"},
+    "no such time": lambda record: {**record, "finished": "tomorrow"},
+    "empty split": lambda record: {**record, "split": {}},
+    "no cells": lambda record: {**record, "cells": None},
+    "odd cell": lambda record: {**record, "cells": [3]},
+    "odd manifest": lambda record: {**record, "manifest": {"name": "x"}},
+    "other schema": lambda record: {**record, "schema_version": 99},
+}
 
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_record_is_refused_by_name(place, tmp_path, damage, monkeypatch, capsys):
     folder = shutil.copytree(find_results([place / "results"])[0], tmp_path / "copy" / "run")
-    (folder / "record.json").write_text("{")
-    ran = neuroarena(place, "board", str(tmp_path / "copy"))
-    assert ran.returncode == 2
-    assert "record.json" in ran.stderr
-    assert "Traceback" not in ran.stderr
+    damaged = DAMAGES[damage](json.loads((folder / "record.json").read_text()))
+    (folder / "record.json").write_text(damaged if isinstance(damaged, str) else json.dumps(damaged))
+    monkeypatch.setattr(sys, "argv", ["neuroarena", "board", str(tmp_path / "copy")])
+    with pytest.raises(SystemExit) as left:
+        main()
+    said = capsys.readouterr().err
+    assert left.value.code == 2
+    assert "record.json" in said
+    assert len(said.strip().splitlines()) == 1

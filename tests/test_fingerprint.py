@@ -75,6 +75,18 @@ def test_a_code_fingerprint_follows_the_modules_that_are_used(package):
     assert code_fingerprint(thing) != before
 
 
+def test_a_file_beside_a_single_file_module_is_followed(tmp_path, monkeypatch):
+    (tmp_path / "my_lone_helper.py").write_text("VALUE = 1\n")
+    (tmp_path / "my_lone_decoder.py").write_text("import my_lone_helper\nclass Thing: ...\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    thing = importlib.import_module("my_lone_decoder").Thing
+    before = code_fingerprint(thing)
+    (tmp_path / "my_lone_helper.py").write_text("VALUE = 2  # changed\n")
+    assert code_fingerprint(thing) != before
+    for name in ("my_lone_helper", "my_lone_decoder"):
+        del sys.modules[name]
+
+
 def test_code_without_a_source_is_refused():
     namespace: dict = {"__name__": "nowhere"}
     exec("class Thing: ...", namespace)

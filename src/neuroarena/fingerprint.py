@@ -95,8 +95,8 @@ def code_fingerprint(thing: Any) -> str:
     -------
     str
         SHA-256 over the sources of the module that defines `thing` and, transitively, of the
-        modules it imports from the same top-level package or from neuroarena. Editing any of
-        them changes the fingerprint; editing anything else does not.
+        modules it imports from the same top-level package, from files beside a single-file module,
+        or from neuroarena. Editing any of them changes the fingerprint; editing anything else does not.
 
     Raises
     ------
@@ -142,6 +142,9 @@ def _source_path(name: str) -> Path | None:
         return Path(file) if file.endswith(".py") and Path(file).exists() else None
     top, *rest = name.split(".")
     package = sys.modules.get(top) or importlib.util.find_spec(top)
+    origin = getattr(package, "origin", None)
+    if not rest and isinstance(origin, str) and origin.endswith(".py"):
+        return Path(origin)
     for root in (
         getattr(package, "__path__", None) or getattr(package, "submodule_search_locations", None) or ()
     ):
@@ -168,4 +171,12 @@ def _imports(path: str, module: str, content: str) -> tuple[str, ...]:  # noqa: 
                 base = ".".join([*parent[: len(parent) - node.level + 1], *filter(None, [node.module])])
             names.add(base)
             names.update(f"{base}.{alias.name}" for alias in node.names)
-    return tuple(sorted(name for name in names if name.partition(".")[0] in {own, PACKAGE}))
+    beside = Path(path).parent if module == own and not path.endswith("__init__.py") else None
+    return tuple(sorted(name for name in names if _is_followed(name.partition(".")[0], own, beside)))
+
+
+def _is_followed(top: str, own: str, beside: Path | None) -> bool:
+    """Whether an imported module is part of what is fingerprinted: ours, its own, or a file beside it."""
+    if top in (own, PACKAGE):
+        return True
+    return beside is not None and ((beside / f"{top}.py").exists() or (beside / top / "__init__.py").exists())

@@ -100,9 +100,12 @@ class Registry(Generic[T]):
             found: Any = importlib.import_module(module_name)
             for part in attribute.split("."):
                 found = getattr(found, part)
-        except (ImportError, AttributeError) as error:
+        except (
+            Exception,
+            SystemExit,
+        ) as error:  # the border to a stranger's module, which may raise anything
             raise InputError(
-                f'The {self.kind} "{name}" cannot be loaded from {address}: {error}. '
+                f'The {self.kind} "{name}" cannot be loaded from {address}: {type(error).__name__}: {error}. '
                 "Expected module:attribute with the module importable from here."
             ) from error
         return found  # type: ignore[no-any-return]

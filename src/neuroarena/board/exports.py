@@ -142,7 +142,7 @@ def _latex_table(ranking: Ranking) -> str:
             lines.append(r"\addlinespace")
         before = row.tie_group
         marks = marks_of(row)
-        p, sure = p_cell(row, ranking.rules)
+        p, sure = p_cell(row, ranking.rules, len(ranking.pairs))
         cells = [
             str(row.rank),
             f"{row.team} ({marks})" if marks else str(row.team),

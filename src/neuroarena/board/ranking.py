@@ -244,7 +244,11 @@ def _pairs(draws: Draws, teams: list[str], roles: dict[str, str], rules: Rules) 
         # Two teams with a floor between them are neighbours where prizes are concerned.
         takers = [team for team in teams if roles[team] not in rules.no_prizes]
         chosen = list(dict.fromkeys([*pairwise(teams), *pairwise(takers)]))
-    return compare(draws, chosen, rules.alpha)
+    pairs = compare(draws, chosen, rules.alpha)
+    if draws.n_units < VERY_FEW_UNITS:
+        # Intervals of so few units are much too narrow: nothing here is called significant.
+        pairs["significant_after_holm"] = False
+    return pairs
 
 
 def _table(

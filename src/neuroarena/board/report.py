@@ -234,7 +234,7 @@ def _rows(ranking: Ranking) -> list[dict[str, Any]]:
     rows, before = [], None
     several = ranking.table["tie_group"].nunique() < len(ranking.table)
     for row in rows_of(ranking.table.head(MOST_ROWS)):
-        p, sure = p_cell(row, ranking.rules)
+        p, sure = p_cell(row, ranking.rules, len(ranking.pairs))
         rows.append(
             {
                 "rank": row.rank,
@@ -269,7 +269,7 @@ def _pair_rows(ranking: Ranking) -> list[dict[str, str]]:
             "below": shown_name(row.team_c),
             "delta": interval_text(row.delta_point, row.ci95_low, row.ci95_high),
             "p": p_text(row.p_boot, draws),
-            "p_holm": p_text(row.p_holm, draws),
+            "p_holm": p_text(row.p_holm, draws, len(ranking.pairs)),
             "words": "yes" if row.significant_after_holm else "no",
         }
         for row in rows_of(ranking.pairs.head(MOST_PAIRS))

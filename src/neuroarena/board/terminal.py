@@ -137,7 +137,7 @@ def _ranking_table(ranking: Ranking, width: int) -> Table:
             cells.append(score_text(row.tie_break))
         if wide:
             cells.append(score_text(row.delta_leader))
-        p, sure = p_cell(row, ranking.rules)
+        p, sure = p_cell(row, ranking.rules, len(ranking.pairs))
         cells += [p + (" *" if sure else "  "), group_letter(row.tie_group), share_text(row.p_top1)]
         if wide:
             cells.append(ranks_text(row.rank_low, row.rank_high))

@@ -70,18 +70,21 @@ def interval_text(value: Any, low: Any, high: Any) -> str:
     return f"{score_text(value)} {bounds_text(low, high)}".strip()
 
 
-def p_text(p: Any, n_draws: int) -> str:
+def p_text(p: Any, n_draws: int, comparisons: int = 1) -> str:
     """Give a p-value; with B draws the smallest that can be told is 1/B, and 0 is never printed.
+
+    An adjusted one is told as finely as the smallest p times the number of comparisons.
 
     Examples
     --------
-    >>> p_text(0.0, 10_000), p_text(0.0312, 10_000), p_text(1.0, 10_000)
-    ('< 0.0001', '0.031', '1.000')
+    >>> p_text(0.0, 10_000), p_text(0.0312, 10_000), p_text(1.0, 10_000), p_text(0.0, 10_000, comparisons=190)
+    ('< 0.0001', '0.031', '1.000', '< 0.019')
     """
     if not known(p):
         return UNKNOWN
-    if p < 1 / n_draws:
-        return f"< {np.format_float_positional(1 / n_draws, 2, unique=False, fractional=False, trim='-')}"
+    smallest = min(1.0, comparisons / n_draws)
+    if p < smallest:
+        return f"< {np.format_float_positional(smallest, 2, unique=False, fractional=False, trim='-')}"
     return f"{p:.3f}" if p >= 0.001 else f"{p:.1g}" if p < 0.0001 else f"{p:.4f}"
 
 
@@ -90,11 +93,11 @@ def p_heading(rules: Rules) -> str:
     return "p leader" if rules.pairs == "leader" else "p next"
 
 
-def p_cell(row: Any, rules: Rules) -> tuple[str, bool]:
+def p_cell(row: Any, rules: Rules, comparisons: int) -> tuple[str, bool]:
     """Give the adjusted p-value that a row of a ranking shows, and whether it is significant."""
     leader = rules.pairs == "leader"
     p, sure = (row.p_holm_leader, row.significant_leader) if leader else (row.p_holm, row.significant)
-    return p_text(p, rules.n_draws), bool(known(sure) and sure)
+    return p_text(p, rules.n_draws, comparisons), bool(known(sure) and sure)
 
 
 def share_text(share: Any) -> str:

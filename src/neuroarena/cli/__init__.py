@@ -16,7 +16,11 @@ def main() -> None:
     except NeuroarenaError as error:
         print(f"neuroarena: {error}", file=sys.stderr)
         sys.exit(error.exit_code)
-    except BrokenPipeError:
-        # The reader of our output went away, as `| head` does; closing quietly is what it expects.
-        sys.stderr.close()
-        sys.exit(0)
+    except OSError as error:
+        if isinstance(error, BrokenPipeError):
+            # The reader of our output went away, as `| head` does; closing quietly is what it expects.
+            sys.stderr.close()
+            sys.exit(0)
+        where = f"{error.filename}: " if error.filename else ""
+        print(f"neuroarena: {where}{error.strerror or error}. Nothing more was written.", file=sys.stderr)
+        sys.exit(2)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -27,7 +28,7 @@ AsOf = Annotated[
         "--as-of", metavar="TIME", help="Only runs up to this time, for example 2026-09-01T12:00:00Z."
     ),
 ]
-Draws = Annotated[int | None, typer.Option("--draws", help="Bootstrap draws. Default: 10000.")]
+Draws = Annotated[int | None, typer.Option("--draws", min=100, help="Bootstrap draws. Default: 10000.")]
 Exact = Annotated[
     bool, typer.Option("--exact", help="Draw as an auditor would, with one legacy generator a draw.")
 ]
@@ -90,6 +91,9 @@ def board(
 ) -> None:
     """Rank decoders, with intervals, tie groups and the chance that each is best."""
     if source is Source.eeg2025:
+        options = {"--split": split, "--rule": rule, "--as-of": as_of, "--draws": draws}
+        others = {"--plots": plots, "--over-tracks": over_tracks}
+        _refuse({**options, **others}, "a board that publishes no unit scores")
         _eeg2025(results, export, as_json)
         return
     made = _board(results, source, split, level, rule, as_of, draws, exact, allow_mixed)
@@ -97,11 +101,54 @@ def board(
     if over_tracks is not None:
         _over_tracks(made, over_tracks, as_json)
     elif as_json:
-        print(made.to_json())
+        extra = {"aggregates": _aggregates(results, split, level)} if source is Source.neuroprobe else {}
+        print_json(made.to_dict() | extra)
     else:
         from neuroarena.board import print_board
 
         print_board(made)
+        if source is Source.neuroprobe:
+            _print_aggregates(_aggregates(results, split, level))
+
+
+def _aggregates(folders: list[Path], split: str | None, level: str) -> list[dict[str, Any]]:
+    """Give mean and SEM of every task and overall, by the leaderboard's own formula."""
+    from neuroarena.benchmarks.neuroprobe import aggregate, read_submission
+    from neuroarena.benchmarks.neuroprobe.submissions import split_name
+
+    rows = []
+    for submission in map(read_submission, folders):
+        for name in submission.splits if split is None else (split_name(split),):
+            if name not in submission.splits:
+                continue
+            table = aggregate(submission, name, level=level)
+            rows += [
+                {"model": submission.model_name, "split": name, "task": task, "mean": mean, "sem": sem}
+                for task, mean, sem in zip(table.index, table["mean"], table["sem"], strict=True)
+            ]
+    return rows
+
+
+def _print_aggregates(rows: list[dict[str, Any]]) -> None:
+    for split in dict.fromkeys(row["split"] for row in rows):
+        models = list(dict.fromkeys(row["model"] for row in rows if row["split"] == split))
+        cells = {
+            (r["task"], r["model"]): f"{r['mean']:.3f} ± {r['sem']:.3f}" for r in rows if r["split"] == split
+        }
+        tasks = list(dict.fromkeys(task for task, _ in cells))
+        body = [[task, *(cells.get((task, model), "-") for model in models)] for task in tasks]
+        print_table(
+            ["task", *models], body, title=f"Mean ± SEM over sessions, the leaderboard's formula: {split}"
+        )
+
+
+def _refuse(given: Mapping[str, object], what: str) -> None:
+    """Refuse options that would be ignored."""
+    from neuroarena.errors import InputError
+
+    wrong = [name for name, value in given.items() if value is not None]
+    if wrong:
+        raise InputError(f"{', '.join(wrong)} cannot be used with {what}.")
 
 
 def _over_tracks(made: Board, kind: OverTracks, as_json: bool) -> None:
@@ -246,7 +293,7 @@ def compare(
                 f"{pair['delta_point']:+.4f}",
                 f"[{pair['ci95_low']:+.4f}, {pair['ci95_high']:+.4f}]",
                 p_text(pair["p_boot"], made.rules.n_draws),
-                p_text(pair["p_holm"], made.rules.n_draws),
+                p_text(pair["p_holm"], made.rules.n_draws, len(ranking.pairs)),
                 "different" if pair["significant_after_holm"] else "cannot be told apart",
             ]
             for pair in records(ranking.pairs)
@@ -280,7 +327,9 @@ def size(
             if ranking.resolution is None:
                 continue
             own = ranking.resolution
-            found.append((ranking, own if nu is None else resolution_of(sigma or own.sigma, nu, own.n_units)))
+            asked = (sigma or own.sigma, own.nu if nu is None else nu, units or own.n_units)
+            same = asked == (own.sigma, own.nu, own.n_units)
+            found.append((ranking, own if same else resolution_of(*asked)))
         if as_json:
             print_json([{"benchmark": r.benchmark, "split": r.split, **each.to_dict()} for r, each in found])
             return

@@ -74,7 +74,10 @@ def check_decoder(
         # Every point gets parts of its own: a decoder that writes into them must not spoil the next.
         try:
             problem = look(_make_trial(decoder, channels, rate_hz, n_samples, classes))
-        except Exception as error:  # a stranger's decoder may raise anything; it is reported, not hidden
+        except (
+            Exception,
+            SystemExit,
+        ) as error:  # a stranger's decoder may raise anything; it is reported, not hidden
             problem = f"{type(error).__name__}: {error}"
         checks.append(Check(name, problem is None, problem or ""))
         if problem is not None and name in ("fit runs", "predict gives one row an example"):

@@ -16,6 +16,8 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any, Protocol
 
+from neuroarena.errors import NeuroarenaError
+
 # Many small operations on several threads take longer than on one, and sums in another order move
 # the last digit of a score: every worker computes on one thread.
 _THREAD_LIMITS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
@@ -64,6 +66,11 @@ def run_jobs(jobs: Sequence[Job], cache: Path, workers: int, done: Callable[[Out
     done : callable
         Called in this process with the outcome of each job.
     """
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        raise NeuroarenaError(
+            "A worker process ran this script again from its start. Put what starts the run under "
+            "if __name__ == '__main__': or use workers=1."
+        )
     if workers <= 1 or len(jobs) <= 1:
         with _one_thread():
             for job in jobs:
@@ -76,7 +83,7 @@ def _attempt(job: Job, cache: Path) -> Outcome:
     started = time.perf_counter()
     try:
         job.run(cache)
-    except Exception as error:  # the border to a decoder's own code: recorded with its reason
+    except (Exception, SystemExit) as error:  # the border to a decoder's own code: recorded with its reason
         seconds = time.perf_counter() - started
         return Outcome(job, seconds, f"{type(error).__name__}: {error}", traceback.format_exc(limit=-6))
     return Outcome(job, time.perf_counter() - started)
@@ -132,7 +139,10 @@ def _death(exit_code: int | None) -> str:
         name = signal.Signals(-exit_code).name
         why = " It may have run out of memory." if -exit_code == signal.SIGKILL else ""
         return f"the worker process was ended by {name}.{why}"
-    return f"the worker process ended with exit code {exit_code}."
+    return (
+        f"the worker process ended with exit code {exit_code}. In a script, what starts a run with several workers "
+        "must stand under if __name__ == '__main__':"
+    )
 
 
 def _run_on_workers(waiting: list[Job], cache: Path, n: int, done: Callable[[Outcome], None]) -> None:

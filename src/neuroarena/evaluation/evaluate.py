@@ -106,6 +106,9 @@ def evaluate_all(
     folder = Path(cache) if cache is not None else default_cache()
     remember_digests_in(folder / "digests")
     plans = plan_runs([_named(name, decoder) for name, decoder in decoders], benchmarks, splits, seed)
+    for place in (folder, *([] if out is None else [Path(out)])):
+        # Made before anything is computed: what cannot be kept should not be waited for.
+        place.mkdir(parents=True, exist_ok=True)
     started = _now()
     outcomes = _compute(plans, folder, workers, progress or Silence())
     results = [_assemble(plan, CellCache(folder), outcomes, started) for plan in plans]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import os
 import re
@@ -115,6 +116,11 @@ def load_result(folder: str | Path) -> Result:
         raise InputError(
             f"{path}: the record has schema version {version}; this neuroarena reads {RECORD_SCHEMA}."
         )
+    problem = _record_problem(record)
+    if problem is not None:
+        raise InputError(
+            f"{path}: the record is damaged: {problem}. Run the decoder again, or leave this folder out."
+        )
     manifest = Manifest.model_validate(record["manifest"])
     predictions, scores = folder / PREDICTIONS, folder / UNIT_SCORES
     return Result(
@@ -123,6 +129,43 @@ def load_result(folder: str | Path) -> Result:
         UnitScores.read(scores) if scores.exists() else None,
         folder,
     )
+
+
+# Path of a field in the record, and the type it must have.
+_FIELDS: tuple[tuple[str, type], ...] = (
+    ("run_key", str),
+    ("status", str),
+    ("simulated", bool),
+    ("benchmark.name", str),
+    ("split.name", str),
+    ("split.hash", str),
+    ("decoder.name", str),
+    ("decoder.role", str),
+    ("seed", int),
+    ("metric", str),
+    ("finished", str),
+    ("cells", list),
+    ("manifest", dict),
+)
+
+
+def _record_problem(record: dict[str, Any]) -> str | None:
+    """Say what is wrong with a record, if anything."""
+    for path, kind in _FIELDS:
+        value: Any = record
+        for part in path.split("."):
+            value = value.get(part) if isinstance(value, dict) else None
+        if not isinstance(value, kind):
+            return f'"{path}" is {value!r}, expected {kind.__name__}'
+    for number, cell in enumerate(record["cells"]):
+        if not isinstance(cell, dict) or not isinstance(cell.get("status"), str):
+            return f'"cells" entry {number} has no status'
+    try:
+        datetime.datetime.fromisoformat(record["finished"])
+        Manifest.model_validate(record["manifest"])
+    except ValueError as error:
+        return " ".join(str(error).split())[:200]
+    return None
 
 
 def find_results(paths: list[Path] | tuple[Path, ...]) -> list[Path]:
