@@ -112,6 +112,19 @@ def test_a_board_is_printed_exported_and_drawn(place):
     assert [row["team"] for row in rankings[0]["table"]] == ["linear-laplacian-spectrogram", "chance"]
 
 
+def test_rules_are_read_from_a_file_and_what_is_typed_wins(place):
+    (place / "rules.toml").write_text('rule = "latest"\nn_draws = 150\nno_prizes = ["chance"]\n')
+    made = json.loads(fine(place, "board", "results", "--rules", "rules.toml", "--draws", "200", "--json"))
+    assert (made["rules"]["rule"], made["rules"]["n_draws"]) == ("latest", 200)
+    prizes = {row["team"]: row["prize"] for row in made["rankings"][0]["table"]}
+    assert prizes == {"linear-laplacian-spectrogram": 1, "chance": None}
+    (place / "rules.toml").write_text('colour = "red"\n')
+    refused = neuroarena(place, "board", "results", "--rules", "rules.toml")
+    assert refused.returncode == 2
+    assert "colour" in refused.stderr
+    (place / "rules.toml").unlink()
+
+
 def test_pairs_are_compared(place):
     (ranking,) = json.loads(fine(place, "compare", "results", "--draws", "200", "--json"))
     (pair,) = ranking["pairs"]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime
 import re
+import tomllib
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError, field_validator
@@ -72,6 +74,21 @@ class Rules(BaseModel):
             return 1
         match = _LAST.fullmatch(self.rule)
         return int(match[1]) if match else None
+
+    @classmethod
+    def from_toml(cls, path: str | Path, **values: Any) -> Rules:
+        """Read rules from a TOML file; `values` that are not None take the place of the file's.
+
+        Raises
+        ------
+        InputError
+            Naming the file, or the value that is wrong.
+        """
+        try:
+            written = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            raise InputError(f"{path}: cannot be read as TOML: {error}.") from error
+        return cls.of(**written | {name: value for name, value in values.items() if value is not None})
 
     @classmethod
     def of(cls, **values: Any) -> Rules:

@@ -59,44 +59,65 @@ class OverTracks(StrEnum):
     transfer = "transfer"
 
 
+SourceOption = Annotated[
+    Source | None,
+    typer.Option("--from", help="Read a board published elsewhere: submission folders, or a CSV file."),
+]
+SplitOption = Annotated[str | None, typer.Option("--split", help="Only this split.")]
+LevelOption = Annotated[
+    str, typer.Option("--level", help="population or electrode (with --from neuroprobe).")
+]
+RulesFile = Annotated[
+    Path | None,
+    typer.Option("--rules", metavar="FILE", help="Rules as TOML: rule, as_of, pairs, no_prizes, ..."),
+]
+Export = Annotated[
+    tuple[str, Path] | None,
+    typer.Option("--export", metavar="KIND FILE", help="Also write csv, json, parquet, latex or html."),
+]
+Plots = Annotated[
+    Path | None, typer.Option("--plots", metavar="DIR", help="Also write the plots, as SVG and PNG.")
+]
+OverTracksOption = Annotated[
+    OverTracks | None,
+    typer.Option(
+        "--over-tracks", help="One order over all rankings: rank points, or the mean rank of encoders."
+    ),
+]
+
+
 def board(
     results: Results,
-    source: Annotated[
-        Source | None,
-        typer.Option("--from", help="Read a board published elsewhere: submission folders, or a CSV file."),
-    ] = None,
-    split: Annotated[str | None, typer.Option("--split", help="Only this split.")] = None,
-    level: Annotated[
-        str, typer.Option("--level", help="population or electrode (with --from neuroprobe).")
-    ] = "population",
+    source: SourceOption = None,
+    split: SplitOption = None,
+    level: LevelOption = "population",
+    rules_file: RulesFile = None,
     rule: Rule = None,
     as_of: AsOf = None,
     draws: Draws = None,
     exact: Exact = False,
     allow_mixed: AllowMixed = False,
-    export: Annotated[
-        tuple[str, Path] | None,
-        typer.Option("--export", metavar="KIND FILE", help="Also write csv, json, parquet, latex or html."),
-    ] = None,
-    plots: Annotated[
-        Path | None, typer.Option("--plots", metavar="DIR", help="Also write the plots, as SVG and PNG.")
-    ] = None,
-    over_tracks: Annotated[
-        OverTracks | None,
-        typer.Option(
-            "--over-tracks", help="One order over all rankings: rank points, or the mean rank of encoders."
-        ),
-    ] = None,
+    export: Export = None,
+    plots: Plots = None,
+    over_tracks: OverTracksOption = None,
     as_json: Json = False,
 ) -> None:
     """Rank decoders, with intervals, tie groups and the chance that each is best."""
     if source is Source.eeg2025:
-        options = {"--split": split, "--rule": rule, "--as-of": as_of, "--draws": draws}
+        options = {
+            "--split": split,
+            "--rules": rules_file,
+            "--rule": rule,
+            "--as-of": as_of,
+            "--draws": draws,
+        }
         others = {"--plots": plots, "--over-tracks": over_tracks}
         _refuse({**options, **others}, "a board that publishes no unit scores")
         _eeg2025(results, export, as_json)
         return
-    made = _board(results, source, split, level, rule, as_of, draws, exact, allow_mixed)
+    made = _board(
+        results, source, split, level, rule, as_of, draws, exact, allow_mixed, rules_file=rules_file
+    )
     _write(made, export, plots)
     if over_tracks is not None:
         _over_tracks(made, over_tracks, as_json)
@@ -182,19 +203,21 @@ def _board(
     exact: bool = False,
     allow_mixed: bool = False,
     pairs: Pairs | None = None,
+    rules_file: Path | None = None,
 ) -> Board:
     from neuroarena.benchmarks import canonical_order
     from neuroarena.board import Board, Rules, entries_from_results
     from neuroarena.errors import InputError
     from neuroarena.evaluation import find_results, load_result
 
-    rules = Rules.of(
-        rule=rule,
-        as_of=as_of,
-        n_draws=draws,
-        method="exact" if exact else None,
-        pairs=None if pairs is None else pairs.value,
-    )
+    typed = {
+        "rule": rule,
+        "as_of": as_of,
+        "n_draws": draws,
+        "method": "exact" if exact else None,
+        "pairs": None if pairs is None else pairs.value,
+    }
+    rules = Rules.of(**typed) if rules_file is None else Rules.from_toml(rules_file, **typed)
     if source is Source.neuroprobe:
         from neuroarena.board import entries_from_neuroprobe
 
@@ -248,7 +271,7 @@ def _eeg2025(paths: list[Path], to: tuple[str, Path] | None, as_json: bool) -> N
 def compare(
     results: Results,
     pairs: Annotated[Pairs, typer.Option("--pairs", help="Which pairs to compare.")] = Pairs.all,
-    split: Annotated[str | None, typer.Option("--split", help="Only this split.")] = None,
+    split: SplitOption = None,
     rule: Rule = None,
     as_of: AsOf = None,
     draws: Draws = None,
@@ -310,7 +333,7 @@ def size(
     units: Annotated[
         int | None, typer.Option("--units", min=1, help="Number of units there are now.")
     ] = None,
-    split: Annotated[str | None, typer.Option("--split", help="Only this split.")] = None,
+    split: SplitOption = None,
     as_json: Json = False,
 ) -> None:
     """Say how many units a board needs, and what can be told apart with those it has."""

@@ -204,7 +204,10 @@ def _serve(connection: Connection, cache: Path, parent: int) -> None:
             except (EOFError, OSError):
                 return
             outcome = _attempt(job, cache)
-            connection.send((outcome.error, outcome.details, outcome.seconds))
+            try:
+                connection.send((outcome.error, outcome.details, outcome.seconds))
+            except OSError:
+                return  # the parent is gone; what was computed is in the cache
 
 
 def _end_with_parent(parent: int) -> None:
