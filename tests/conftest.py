@@ -20,8 +20,10 @@ settings.load_profile("shared-machine")
 @pytest.fixture(autouse=True)
 def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NEUROARENA_CACHE", str(tmp_path / "neuroarena-cache"))
-    monkeypatch.delenv("NEUROARENA_DATA", raising=False)
-    monkeypatch.delenv("ROOT_DIR_BRAINTREEBANK", raising=False)
+    for dataset in ("BRAINTREEBANK", "THINGS_EEG2", "BCI_COMMANDS", "SSVEP_EXO", "SLEEP_EDF", "MUSE_SLEEP"):
+        monkeypatch.delenv(f"NEUROARENA_{dataset}", raising=False)
+    for name in ("NEUROARENA_DATA", "NEUROARENA_EMG2QWERTY", "NEUROARENA_HBN", "ROOT_DIR_BRAINTREEBANK"):
+        monkeypatch.delenv(name, raising=False)
 
 
 @pytest.fixture(scope="session")

@@ -29,10 +29,10 @@ ROOMS = (
     "demo",
     "cli",
 )
-FOUNDATIONS = ("errors", "atomic", "fingerprint", "registry", "__init__", "__main__")
+FOUNDATIONS = ("errors", "atomic", "fingerprint", "progress", "registry", "__init__", "__main__")
 ALONE = ("scoring", "statistics")
 # pydantic reads manifests at the edge; everything else of these rooms is arithmetic.
-ALONE_LIBRARIES = {"numpy", "scipy", "pandas", "pyarrow", "sklearn", "pydantic"}
+ALONE_LIBRARIES = {"numpy", "scipy", "pandas", "pyarrow", "sklearn", "pydantic", "rapidfuzz"}
 
 
 def sources() -> list[Path]:

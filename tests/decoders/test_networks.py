@@ -30,8 +30,8 @@ from toy import toy_benchmark
 
 CLASSES = ("0", "1")
 ABLATIONS = ("stgcn", "stgcn-no-attention", "stgcn-no-graph", "stgcn-no-attention-no-graph")
-NETWORKS = ("mlp", "cnn", "cnn-raw", "gru", *ABLATIONS)
-KINDS = ("mlp", "cnn", "cnn-raw", "gru", "stgcn")
+NETWORKS = ("mlp", "cnn", "cnn-raw", "eegnet", "gru", *ABLATIONS)
+KINDS = ("mlp", "cnn", "cnn-raw", "eegnet", "gru", "stgcn")
 SMALL = FeatureChain((Laplacian(), Spectrogram(window_samples=16, max_hz=50.0)))
 NAMES = ["A1", "A2", "A3", "B1", "B2", "C1"]
 # Published learning rates are for hundreds of steps an epoch; a toy has a handful.
@@ -39,7 +39,7 @@ QUICK = {"max_epochs": 12, "learning_rate": 3e-3, "batch_size": 32}
 
 
 def network(name: str, **options: object) -> NetworkDecoder:
-    small = {} if name == "cnn-raw" else {"features": SMALL}
+    small = {} if name in ("cnn-raw", "eegnet") else {"features": SMALL}
     narrow = {"hidden": (32, 32)} if name == "mlp" else {}
     made = load_decoder(name, **{**QUICK, **small, **narrow, **options})
     assert isinstance(made, NetworkDecoder)
@@ -381,7 +381,7 @@ def test_auroc_of_held_out_items_agrees_with_scikit_learn():
 
 @pytest.mark.parametrize("name", KINDS)
 def test_people_with_different_electrodes_are_joined_by_region(name):
-    steps = () if name == "cnn-raw" else (Spectrogram(window_samples=16, max_hz=50.0),)
+    steps = () if name in ("cnn-raw", "eegnet") else (Spectrogram(window_samples=16, max_hz=50.0),)
     decoder = network(name, features=FeatureChain(steps))
     regions = ["x", "y", "z", "z", "v", "v"]
     train = [group(decoder, 1, regions=regions)]

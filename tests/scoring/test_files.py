@@ -143,9 +143,9 @@ FILE_REFUSALS: dict[str, tuple[str, Callable[[Path], Any], str]] = {
         lambda path: path.write_text("id,label\n" + "a,face\n" * 100),
         "has 100 rows, expected 6",
     ),
-    "a nested column": ("p.parquet", parquet_of(id=IDS, label=[["face"]] * 6), "has the type list"),
-    "a struct": ("p.parquet", parquet_of(id=IDS, label=[{"a": 1}] * 6), "has the type struct"),
-    "dates": ("p.parquet", parquet_of(id=IDS, label=[pd.Timestamp(0)] * 6), "has the type timestamp"),
+    "a nested column": ("p.parquet", parquet_of(id=IDS, label=[["face"]] * 6), 'has the type "list'),
+    "a struct": ("p.parquet", parquet_of(id=IDS, label=[{"a": 1}] * 6), 'has the type "struct'),
+    "dates": ("p.parquet", parquet_of(id=IDS, label=[pd.Timestamp(0)] * 6), 'has the type "timestamp'),
     "an extra column": ("p.parquet", parquet_of(id=IDS, label=IDS, x=IDS), 'column "x" is not expected'),
     "no label column": ("p.parquet", parquet_of(id=IDS), 'column "label" is missing'),
     "the index of pandas": (
@@ -185,7 +185,7 @@ def test_a_file_that_is_none_is_refused_by_name(
 def test_a_vector_may_be_nested_once_and_hold_numbers_only(tmp_path: Path) -> None:
     path = tmp_path / "p.parquet"
     pq.write_table(pa.table({"id": IDS, "vector": [[[1.0, 2.0]]] * 6}), path)
-    with pytest.raises(InputError, match="has the type list"):
+    with pytest.raises(InputError, match='has the type "list'):
         read_predictions(path, VECTORS)
     (tmp_path / "p.csv").write_text("id,vector\n")
     with pytest.raises(InputError, match="vectors do not fit into CSV"):
@@ -195,7 +195,10 @@ def test_a_vector_may_be_nested_once_and_hold_numbers_only(tmp_path: Path) -> No
 def test_a_vector_longer_than_the_cap_is_not_read(tmp_path: Path) -> None:
     path = tmp_path / "p.parquet"
     pq.write_table(pa.table({"id": IDS, "vector": [[0.0] * 1000] * 6}), path)
-    with pytest.raises(InputError, match="a list holds 1000 numbers, the limit is 2"):
+    with pytest.raises(InputError, match='"vector" holds 6000 values in 6 rows, the limit is 12'):
+        read_predictions(path, VECTORS.replace(caps={"vector_length": 2}))
+    pq.write_table(pa.table({"id": IDS, "vector": [[0.0] * 5, *([[0.0]] * 5)]}), path)
+    with pytest.raises(InputError, match="a list holds 5 numbers, the limit is 2"):
         read_predictions(path, VECTORS.replace(caps={"vector_length": 2}))
 
 

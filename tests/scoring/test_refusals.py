@@ -253,7 +253,9 @@ METADATA_REFUSALS: dict[str, tuple[str | bytes, str]] = {
     "a hash that is a number": ('{"manifest": 5}', 'names the manifest "5"'),
     "no JSON": (b"\xff\x00", "not a JSON object"),
     "a list": ("[]", "not a JSON object"),
-    "nested without end": ("[" * 100_000, "not a JSON object"),
+    "another track": ('{"track": "houses"}', 'names the track "houses", expected "example"'),
+    "nested without end": ("[" * 60_000, "not a JSON object"),
+    "too long": ('{"model": "' + "m" * 70_000 + '"}', "take 70013 bytes, the limit is 65536"),
 }
 
 

@@ -10,6 +10,7 @@ from neuroarena.benchmarks.benchmark import (
     WindowShape,
     check_examples,
 )
+from neuroarena.benchmarks.codebook import Codebook
 from neuroarena.benchmarks.names import (
     FAMILIES,
     BenchmarkName,
@@ -26,6 +27,7 @@ __all__ = [
     "FAMILIES",
     "Benchmark",
     "BenchmarkName",
+    "Codebook",
     "Family",
     "Fold",
     "Split",

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 import pandas as pd
 
+from neuroarena.benchmarks.codebook import Codebook
 from neuroarena.benchmarks.splits import Split
 from neuroarena.errors import InputError
 from neuroarena.recordings import Recording
@@ -47,6 +48,13 @@ class Benchmark:
         What was chosen besides the name (subset, number of classes, sessions); recorded.
     notes : tuple of str
         Sentences about these data that a reader of a result must know; recorded.
+    codebook : Codebook, optional
+        Where targets are names of vectors: the vectors. Training parts and the truth then hold these.
+    read_events : callable, optional
+        ``key -> DataFrame`` of the columns onset_s, duration_s and value: what is annotated in a recording.
+        Given with training and validation parts of stream tasks, never with test parts.
+    known : tuple of str
+        Columns of the examples, besides subject and session, that a decoder may see (age, sex).
     """
 
     manifest: Manifest
@@ -56,6 +64,9 @@ class Benchmark:
     simulated: bool = False
     options: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    codebook: Codebook | None = None
+    read_events: Callable[[str], pd.DataFrame] | None = None
+    known: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -98,6 +109,10 @@ class Benchmark:
         judged = self.examples[self.examples["id"].isin(fold_of)]
         table = judged[["id", "unit", "cluster", "target"]].copy()
         table.insert(1, "fold", table["id"].map(fold_of))
+        if self.codebook is not None:
+            table["target"] = pd.Series(
+                list(self.codebook.vectors(table["target"])), table.index, dtype=object
+            )
         return table.sort_values("id", ignore_index=True)
 
     def recording(self, key: str) -> Recording:

@@ -46,6 +46,13 @@ class Fold:
 class Split:
     """A named set of folds.
 
+    Attributes
+    ----------
+    name : str
+    folds : tuple of Fold
+    notes : tuple of str
+        What is to be known of these folds, such as windows that two parts share; no part of the hash.
+
     Examples
     --------
     >>> one = Split("halves", (Fold("a", train=("1", "2"), test=("3",)),))
@@ -56,6 +63,7 @@ class Split:
 
     name: str
     folds: tuple[Fold, ...] = field(default_factory=tuple)
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         names = [fold.name for fold in self.folds]

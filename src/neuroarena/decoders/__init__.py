@@ -9,6 +9,7 @@ from neuroarena.decoders.decoder import Context, Decoder, Group, Part, n_example
 from neuroarena.decoders.floors import Chance, Dummy
 from neuroarena.decoders.linear import Linear
 from neuroarena.decoders.names import DECODERS, describe_decoder, load_decoder
+from neuroarena.decoders.streams import StreamDecoder, StreamMeta, drive
 
 __all__ = [
     "DECODERS",
@@ -22,9 +23,12 @@ __all__ = [
     "Linear",
     "Part",
     "SklearnDecoder",
+    "StreamDecoder",
+    "StreamMeta",
     "TorchDecoder",
     "check_decoder",
     "describe_decoder",
+    "drive",
     "from_sklearn",
     "from_torch",
     "load_decoder",

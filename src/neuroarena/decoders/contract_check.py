@@ -13,6 +13,7 @@ import pandas as pd
 
 from neuroarena.decoders.decoder import Context, Decoder, Group, Part, n_examples
 from neuroarena.features import FeatureChain
+from neuroarena.scoring.metrics import Prediction
 
 N_TRAIN, N_TEST = 24, 10
 
@@ -27,17 +28,50 @@ class Check:
 
 
 @dataclass(frozen=True)
+class Asked:
+    """What a benchmark asks a decoder for: classes, a number, or a vector of some length."""
+
+    classes: tuple[str, ...] = ()
+    kind: Prediction = "probabilities"
+    vector_length: int = 8
+
+    def targets(self, n: int, rng: np.random.Generator) -> np.ndarray:
+        """Imagine targets of that form."""
+        if self.kind == "number":
+            return rng.standard_normal(n)
+        if self.kind == "vector":
+            return rng.standard_normal((n, self.vector_length)).astype(np.float32)
+        return np.array([self.classes[row % len(self.classes)] for row in range(n)])
+
+    def shape_problem(self, predicted: Any, n: int) -> str | None:
+        """Say what is wrong with the shape of predictions for n examples, if anything."""
+        shape = np.shape(predicted)
+        expected: tuple[int, ...] = {"number": (n,), "vector": (n, self.vector_length)}.get(
+            self.kind, (n, len(self.classes))
+        )
+        if shape == expected or (self.kind == "label" and shape == (n,)):
+            return None
+        return f"expected shape {expected}, got {shape}"
+
+
+@dataclass(frozen=True)
 class _Trial:
     """Synthetic parts of the benchmark's shape, made for one decoder."""
 
     decoder: Decoder
-    classes: tuple[str, ...]
+    asked: Asked
     train: Part
     validation: Part
     test: Part
 
     def context(self) -> Context:
-        return Context(self.classes, tuple(group.channels for group in self.test), np.random.default_rng(7))
+        return Context(
+            self.asked.classes,
+            tuple(group.channels for group in self.test),
+            np.random.default_rng(7),
+            self.asked.kind,
+            self.asked.vector_length,
+        )
 
     def fitted(self) -> Decoder:
         decoder = copy.deepcopy(self.decoder)
@@ -46,7 +80,15 @@ class _Trial:
 
 
 def check_decoder(
-    decoder: Decoder, channels: pd.DataFrame, rate_hz: float, n_samples: int, classes: tuple[str, ...]
+    decoder: Any,
+    channels: pd.DataFrame,
+    rate_hz: float,
+    n_samples: int,
+    classes: tuple[str, ...] = (),
+    *,
+    kind: Prediction = "probabilities",
+    vector_length: int | None = None,
+    stream: bool = False,
 ) -> list[Check]:
     """Run every point of the contract and report each.
 
@@ -61,6 +103,13 @@ def check_decoder(
         Length of a window.
     classes : tuple of str
         Classes of the benchmark.
+    kind : str
+        What the benchmark asks for, as its manifest says.
+    vector_length : int, optional
+        Numbers in a vector, where it asks for vectors.
+    stream : bool
+        Whether recordings are played to the decoder. What it learns from cannot be imagined then, so only
+        its form is checked.
 
     Returns
     -------
@@ -69,11 +118,14 @@ def check_decoder(
     """
     if not isinstance(getattr(decoder, "features", None), FeatureChain):
         return [Check("features is a FeatureChain", False, f"it is {getattr(decoder, 'features', None)!r}")]
+    if stream:
+        return _stream_checks(decoder)
+    asked = Asked(classes, kind, vector_length or 8)
     checks: list[Check] = []
     for name, look in _POINTS:
         # Every point gets parts of its own: a decoder that writes into them must not spoil the next.
         try:
-            problem = look(_make_trial(decoder, channels, rate_hz, n_samples, classes))
+            problem = look(_make_trial(decoder, channels, rate_hz, n_samples, asked))
         except (
             Exception,
             SystemExit,
@@ -86,7 +138,7 @@ def check_decoder(
 
 
 def _make_trial(
-    decoder: Decoder, channels: pd.DataFrame, rate_hz: float, n_samples: int, classes: tuple[str, ...]
+    decoder: Decoder, channels: pd.DataFrame, rate_hz: float, n_samples: int, asked: Asked
 ) -> _Trial:
     rng = np.random.default_rng(0)
     numbers = iter(range(10**6))
@@ -96,10 +148,10 @@ def _make_trial(
         signals, table = decoder.features(windows, channels, rate_hz)
         ids = [f"check-{next(numbers):04d}" for _ in range(n)]
         known = pd.DataFrame({"id": ids, "subject": "1", "session": "check"})
-        targets = np.array([classes[row % len(classes)] for row in range(n)]) if with_targets else None
+        targets = asked.targets(n, rng) if with_targets else None
         return [Group(signals, table, decoder.features.rate_after(rate_hz), known, targets)]
 
-    return _Trial(decoder, classes, part(N_TRAIN, True), part(N_TRAIN, True), part(N_TEST, False))
+    return _Trial(decoder, asked, part(N_TRAIN, True), part(N_TRAIN, True), part(N_TEST, False))
 
 
 def _fit_runs(trial: _Trial) -> None:
@@ -111,15 +163,19 @@ def _fit_without_validation(trial: _Trial) -> None:
 
 
 def _rows(trial: _Trial) -> str | None:
+    return trial.asked.shape_problem(trial.fitted().predict(trial.test), n_examples(trial.test))
+
+
+def _values(trial: _Trial) -> str | None:
     predicted = np.asarray(trial.fitted().predict(trial.test))
-    expected = (n_examples(trial.test), len(trial.classes))
-    return None if predicted.shape == expected else f"expected shape {expected}, got {predicted.shape}"
-
-
-def _probabilities(trial: _Trial) -> str | None:
-    predicted = np.asarray(trial.fitted().predict(trial.test), dtype=float)
+    if trial.asked.kind == "label" and predicted.ndim == 1:
+        unknown = set(map(str, predicted)) - set(trial.asked.classes)
+        return f'"{min(unknown)}" is no class' if unknown else None
+    predicted = predicted.astype(float)
     if not np.isfinite(predicted).all():
         return "some are NaN or infinite"
+    if trial.asked.kind in ("number", "vector"):
+        return None
     if (predicted < 0).any() or (predicted > 1).any():
         return f"they range from {predicted.min():.3g} to {predicted.max():.3g}"
     worst = float(np.abs(predicted.sum(axis=1) - 1).max())
@@ -149,17 +205,15 @@ def _ignores_order(trial: _Trial) -> str | None:
     group = trial.test[0]
     shuffled = [Group(group.signals[order], group.channels, group.rate_hz, group.table.iloc[order])]
     straight, mixed = trial.fitted().predict(trial.test), trial.fitted().predict(shuffled)
-    same = np.allclose(np.asarray(straight)[order], np.asarray(mixed), atol=1e-5)
+    one, other = np.asarray(straight)[order], np.asarray(mixed)
+    same = np.array_equal(one, other) if one.dtype.kind in "UO" else np.allclose(one, other, atol=1e-5)
     return None if same else "the prediction of an example depends on the order or number of the others"
 
 
 def _one_example(trial: _Trial) -> str | None:
     group = trial.test[0]
     single = [Group(group.signals[:1], group.channels, group.rate_hz, group.table.iloc[:1])]
-    shape = np.asarray(trial.fitted().predict(single)).shape
-    return (
-        None if shape == (1, len(trial.classes)) else f"expected shape (1, {len(trial.classes)}), got {shape}"
-    )
+    return trial.asked.shape_problem(trial.fitted().predict(single), 1)
 
 
 def _travels(trial: _Trial) -> str | None:
@@ -172,7 +226,7 @@ _Look = Callable[[_Trial], Any]
 _POINTS: tuple[tuple[str, _Look], ...] = (
     ("fit runs", _fit_runs),
     ("predict gives one row an example", _rows),
-    ("predictions are probabilities", _probabilities),
+    ("predictions are what is asked for", _values),
     ("fit runs without a validation part", _fit_without_validation),
     ("a single example can be predicted", _one_example),
     ("the same seed gives the same numbers", _repeatable),
@@ -180,6 +234,20 @@ _POINTS: tuple[tuple[str, _Look], ...] = (
     ("the order of examples does not matter", _ignores_order),
     ("it can be sent to a worker process", _travels),
 )
+
+
+def _stream_checks(decoder: Any) -> list[Check]:
+    """Check the form of a decoder of streams."""
+    missing = [name for name in ("fit", "start", "step") if not callable(getattr(decoder, name, None))]
+    form = Check(
+        "it has fit, start and step", not missing, f"it lacks {', '.join(missing)}" if missing else ""
+    )
+    try:
+        pickle.dumps(decoder)
+        travels = Check("it can be sent to a worker process", True)
+    except Exception as error:  # whatever a stranger's decoder raises is reported
+        travels = Check("it can be sent to a worker process", False, f"{type(error).__name__}: {error}")
+    return [form, travels]
 
 
 def check_names() -> Iterator[str]:

@@ -10,6 +10,9 @@ import numpy as np
 import pandas as pd
 
 from neuroarena.features import FeatureChain
+from neuroarena.recordings import Recording
+from neuroarena.scoring import StreamRule
+from neuroarena.scoring.metrics import Prediction
 
 
 @dataclass(frozen=True)
@@ -24,9 +27,15 @@ class Group:
         Channel table: name, kind, x, y, z, region; one row for each entry of axis 1.
     rate_hz : float
     table : DataFrame
-        What is known of each example: id, subject, session. Never the target.
-    targets : array (n,), optional
+        What is known of each example: id, subject, session, and what the benchmark gives besides. Never the
+        target; in test parts the id is a token that tells nothing.
+    targets : array (n,) or (n, length), optional
         Present in training and validation parts, None in test parts.
+    recording : Recording, optional
+        Stream benchmarks, training and validation parts: the recording, to be read as the decoder likes.
+        `signals` then hold no samples, and `table` has the columns start and stop (samples).
+    events : DataFrame, optional
+        Stream benchmarks, training and validation parts: onset_s, duration_s and value of what is annotated.
     """
 
     signals: np.ndarray
@@ -34,6 +43,8 @@ class Group:
     rate_hz: float
     table: pd.DataFrame
     targets: np.ndarray | None = None
+    recording: Recording | None = None
+    events: pd.DataFrame | None = None
 
     def __len__(self) -> int:
         return len(self.signals)
@@ -54,11 +65,20 @@ class Context:
         Channel tables of the recordings it will be judged on; never their signals or targets.
     rng : numpy Generator
         Seeded for this cell alone; the only source of chance a decoder should use.
+    kind : {"probabilities", "label", "number", "vector", "text"}
+        What is to be predicted.
+    vector_length : int, optional
+        Numbers in a vector, where vectors are to be predicted.
+    stream : StreamRule, optional
+        How test recordings will be played, where they are.
     """
 
     classes: tuple[str, ...] = ()
     test_channels: tuple[pd.DataFrame, ...] = ()
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
+    kind: Prediction = "probabilities"
+    vector_length: int | None = None
+    stream: StreamRule | None = None
 
 
 @runtime_checkable

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import itertools
 import json
@@ -62,7 +63,8 @@ def decoder_grid(name: str, decoder: Decoder, grid: dict[str, list[Any]]) -> lis
     decoder : Decoder
         A dataclass; not changed.
     grid : mapping of str to list
-        Field to values. ``features.FIELD`` sets a field of the feature steps that have it.
+        Field to values. ``features.FIELD`` sets a field of the feature steps that have it;
+        ``schedule.FIELD`` a field of a parameter that has fields of its own.
 
     Raises
     ------
@@ -88,11 +90,24 @@ def _with(decoder: Any, name: str, field: str, value: Any) -> Any:
     head, dot, rest = field.partition(".")
     if head == "features" and dot:
         chain = _with_feature(decoder.features, name, ALIASES.get(rest, rest), value)
-        return dataclasses.replace(decoder, features=chain)
+        return with_features(decoder, chain)
+    inner = getattr(decoder, head, None)
+    if dot and dataclasses.is_dataclass(inner):
+        return dataclasses.replace(decoder, **{head: _with(inner, f"{name}: {head}", rest, value)})
     known = [each.name for each in dataclasses.fields(decoder) if each.init]
     if field not in known:
         raise InputError(f'The decoder "{name}" has no field "{field}"; it has {", ".join(known)}.')
     return dataclasses.replace(decoder, **{field: value})
+
+
+def with_features(decoder: Any, chain: FeatureChain) -> Any:
+    """Give a decoder, which is a dataclass, with another feature chain; the one given is not changed."""
+    if all(each.init for each in dataclasses.fields(decoder) if each.name == "features"):
+        return dataclasses.replace(decoder, features=chain)
+    # A pretrained encoder makes its chain itself.
+    changed = copy.copy(decoder)
+    changed.features = chain
+    return changed
 
 
 def _with_feature(chain: FeatureChain, name: str, field: str, value: Any) -> FeatureChain:

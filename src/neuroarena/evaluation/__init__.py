@@ -5,8 +5,8 @@ from __future__ import annotations
 from neuroarena.evaluation.cache import default_cache
 from neuroarena.evaluation.engine import available_cores
 from neuroarena.evaluation.evaluate import Interrupted, evaluate, evaluate_all
-from neuroarena.evaluation.progress import Progress, Silence, TerminalProgress
 from neuroarena.evaluation.results import Result, find_results, load_result, save_result
+from neuroarena.progress import Progress, Silence, TerminalProgress
 
 __all__ = [
     "Interrupted",

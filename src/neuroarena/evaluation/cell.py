@@ -3,62 +3,23 @@
 from __future__ import annotations
 
 import copy
-import hashlib
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from neuroarena.decoders import Context, Decoder, Group
+from neuroarena.evaluation.asking import predict_streams, predict_windows
 from neuroarena.evaluation.cache import CellCache
 from neuroarena.evaluation.feature_store import FeatureStore
+from neuroarena.evaluation.parts import StreamSet, WindowSet
 from neuroarena.evaluation.prediction_table import prediction_table
 from neuroarena.features import FeatureChain
 from neuroarena.recordings import Recording
 from neuroarena.scoring import Manifest
-
-
-@dataclass(frozen=True)
-class WindowSet:
-    """Examples of one part that lie in one recording."""
-
-    recording: Recording
-    fingerprint: str
-    starts: np.ndarray
-    length: int
-    table: pd.DataFrame
-    targets: np.ndarray | None
-
-    def digest(self) -> str:
-        """SHA-256 over the recording's fingerprint, the windows, the ids and the targets."""
-        content = hashlib.sha256(f"{self.fingerprint} {self.length}".encode())
-        content.update(self.starts.tobytes())
-        targets = [] if self.targets is None else self.targets.tolist()
-        for values in (self.table["id"].tolist(), targets):
-            content.update("\n".join(map(str, values)).encode() + b"\0")
-        return content.hexdigest()
-
-    def group(self, chain: FeatureChain, cache: Path, blind: bool = False) -> Group:
-        """Read the windows, or gather their features, as a decoder sees them; nothing for a blind one."""
-        recording = self.recording
-        if blind:
-            signals = np.empty((len(self.starts), len(recording.channels), 0), dtype=np.float32)
-            return Group(signals, recording.channels, recording.rate_hz, self.table, self.targets)
-        if not chain.steps:
-            signals = recording.windows(self.starts, self.length)
-            return Group(signals, recording.channels, recording.rate_hz, self.table, self.targets)
-        signals = FeatureStore(cache, self.fingerprint, chain, self.length).gather(self.starts)
-        return Group(
-            signals, self.channels(chain), chain.rate_after(recording.rate_hz), self.table, self.targets
-        )
-
-    def channels(self, chain: FeatureChain) -> pd.DataFrame:
-        """Give the channel table that comes out of a feature chain."""
-        blank = np.zeros((1, len(self.recording.channels), self.length), dtype=np.float32)
-        return chain(blank, self.recording.channels, self.recording.rate_hz)[1]
 
 
 @dataclass(frozen=True)
@@ -92,9 +53,10 @@ class Cell:
     manifest: Manifest
     seed: int
     key: str
-    train: tuple[WindowSet, ...]
-    validation: tuple[WindowSet, ...]
-    test: tuple[WindowSet, ...]
+    train: tuple[WindowSet, ...] | tuple[StreamSet, ...]
+    validation: tuple[WindowSet, ...] | tuple[StreamSet, ...]
+    test: tuple[WindowSet, ...] | tuple[StreamSet, ...]
+    vector_length: int | None = None
 
     @property
     def label(self) -> str:
@@ -102,8 +64,10 @@ class Cell:
         return f"{self.benchmark} {self.split} {self.fold}"
 
     def window_sets(self) -> Iterator[WindowSet]:
-        """Go through the windows of all three parts."""
-        yield from (*self.train, *self.validation, *self.test)
+        """Go through the windows of all three parts; streams have none that are known beforehand."""
+        for part in (*self.train, *self.validation, *self.test):
+            if isinstance(part, WindowSet):
+                yield part
 
     def run(self, cache: Path) -> None:
         """Do it; the predictions are in the cell cache afterwards.
@@ -114,20 +78,43 @@ class Cell:
             When the predictions do not have the form that the manifest asks for.
         """
         decoder = copy.deepcopy(self.decoder)
-        chain, blind = decoder.features, getattr(decoder, "blind", False)
-        context = Context(
-            classes=self.manifest.classes,
-            test_channels=tuple(windows.channels(chain) for windows in self.test),
-            rng=np.random.default_rng(self.seed),
-        )
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            train = [windows.group(chain, cache, blind) for windows in self.train]
-            validation = [windows.group(chain, cache, blind) for windows in self.validation] or None
-            decoder.fit(train, validation, context)
+            train, validation = self._groups(self.train, cache), self._groups(self.validation, cache)
+            decoder.fit(train, validation or None, self._context())
             del train, validation
-            predicted = decoder.predict([windows.group(chain, cache, blind) for windows in self.test])
-        ids = np.concatenate([windows.table["id"].to_numpy() for windows in self.test])
+            predicted = self._ask(decoder, cache)
+        ids = np.concatenate([part.table["id"].to_numpy() for part in self.test])
         table = prediction_table(predicted, ids, self.manifest)
         said = sorted({f"{warning.category.__name__}: {warning.message}" for warning in caught})
         CellCache(cache).write(self.key, table, {"warnings": said})
+
+    @property
+    def _blind(self) -> bool:
+        return bool(getattr(self.decoder, "blind", False))
+
+    def _context(self) -> Context:
+        return Context(
+            classes=self.manifest.classes,
+            test_channels=tuple(part.channels(self.decoder.features) for part in self.test),
+            rng=np.random.default_rng(self.seed),
+            kind=self.manifest.prediction,
+            vector_length=self.vector_length,
+            stream=self.manifest.stream,
+        )
+
+    def _groups(self, part: Sequence[WindowSet | StreamSet], cache: Path) -> list[Group]:
+        chain = self.decoder.features
+        return [
+            each.group(chain, cache, self._blind) if isinstance(each, WindowSet) else each.group(chain)
+            for each in part
+        ]
+
+    def _ask(self, decoder: Decoder, cache: Path) -> Any:
+        # Of its own: what a decoder draws while it learns must not move the order in which it is asked.
+        rng = np.random.default_rng([self.seed, 1])
+        windows = [part for part in self.test if isinstance(part, WindowSet)]
+        if self.manifest.stream is None:
+            return predict_windows(decoder, windows, cache, rng, self._blind)
+        streams = [part for part in self.test if isinstance(part, StreamSet)]
+        return predict_streams(decoder, streams, self.manifest.stream, rng)

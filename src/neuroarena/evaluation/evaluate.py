@@ -19,9 +19,9 @@ from neuroarena.evaluation.cell import Cell
 from neuroarena.evaluation.engine import Outcome, run_jobs
 from neuroarena.evaluation.identity import library_versions
 from neuroarena.evaluation.plan import RunPlan, plan_features, plan_runs
-from neuroarena.evaluation.progress import Progress, Silence
 from neuroarena.evaluation.results import RECORD_SCHEMA, Result, save_result
 from neuroarena.fingerprint import remember_digests_in
+from neuroarena.progress import Progress, Silence
 from neuroarena.scoring import UnitScores, score
 
 
@@ -201,7 +201,7 @@ def _record(
         "benchmark": {
             "name": benchmark.name,
             "options": dict(benchmark.options),
-            "notes": list(benchmark.notes),
+            "notes": [*benchmark.notes, *plan.split.notes],
             "manifest_hash": benchmark.manifest.hash,
         },
         "split": {"name": plan.split.name, "hash": plan.split.hash, "folds": len(plan.split.folds)},
@@ -209,6 +209,7 @@ def _record(
             "name": plan.decoder_name,
             "role": getattr(plan.decoder, "role", "entry"),
             "untrained": bool(getattr(plan.decoder, "untrained", False)),
+            "encoder_weights": getattr(plan.decoder, "encoder_weights", None),
             "type": plan.identity.type,
             "parameters": plan.identity.parameters,
             "code": plan.identity.code,

@@ -14,9 +14,10 @@ from neuroarena.benchmarks import Benchmark, Fold, Split
 from neuroarena.decoders import Decoder
 from neuroarena.errors import InputError
 from neuroarena.evaluation import cell as cell_module
-from neuroarena.evaluation.cell import Cell, FeatureShard, WindowSet
+from neuroarena.evaluation.cell import Cell, FeatureShard
 from neuroarena.evaluation.feature_store import FeatureStore, shard_starts
 from neuroarena.evaluation.identity import Identity, identify
+from neuroarena.evaluation.parts import StreamSet, WindowSet
 from neuroarena.fingerprint import code_fingerprint, digest
 from neuroarena.recordings import Recording
 
@@ -90,21 +91,25 @@ def plan_runs(
     return plans
 
 
+Sets = tuple[WindowSet, ...] | tuple[StreamSet, ...]
+
+
 @dataclass(frozen=True)
 class _FoldParts:
     """The windows of a fold's parts, the same for every decoder."""
 
     fold: Fold
-    train: tuple[WindowSet, ...]
-    validation: tuple[WindowSet, ...]
-    test: tuple[WindowSet, ...]
+    train: Sets
+    validation: Sets
+    test: Sets
     digest: str
 
     @classmethod
     def of(cls, fold: Fold, table: pd.DataFrame, recordings: _Recordings) -> _FoldParts:
-        train = _window_sets(table, fold.train, recordings, with_targets=True)
-        validation = _window_sets(table, fold.validation, recordings, with_targets=True)
-        test = _window_sets(table, fold.test, recordings, with_targets=False)
+        make = _window_sets if recordings.benchmark.manifest.stream is None else _stream_sets
+        train = make(table, fold.train, recordings, with_targets=True)
+        validation = make(table, fold.validation, recordings, with_targets=True)
+        test = make(table, fold.test, recordings, with_targets=False)
         content = [[windows.digest() for windows in part] for part in (train, validation, test)]
         return cls(fold, train, validation, test, digest([fold.hash, content]))
 
@@ -140,6 +145,7 @@ def _plan_cell(
         train=parts.train,
         validation=parts.validation,
         test=parts.test,
+        vector_length=None if benchmark.codebook is None else benchmark.codebook.length,
     )
 
 
@@ -159,13 +165,37 @@ def _window_sets(
             )
         length = int(lengths[0])
         _check_inside(group, recording, length)
-        known = group[["id", "subject", "session"]].reset_index(drop=True)
         targets = group["target"].to_numpy() if with_targets else None
-        sets.append(WindowSet(recording, fingerprint, starts, length, known, targets))
+        known, codebook = _known(group, recordings.benchmark), recordings.benchmark.codebook
+        sets.append(WindowSet(recording, fingerprint, starts, length, known, targets, codebook))
     return tuple(sets)
 
 
-def _check_inside(group: pd.DataFrame, recording: Recording, length: int) -> None:
+def _stream_sets(
+    table: pd.DataFrame, ids: Iterable[str], recordings: _Recordings, with_targets: bool
+) -> tuple[StreamSet, ...]:
+    """Group the streams of a part by recording, in the order of ids; events go with targets only."""
+    benchmark = recordings.benchmark
+    assert benchmark.manifest.stream is not None
+    sets = []
+    for key, group in table.loc[sorted(ids)].groupby("recording", sort=True):
+        recording, fingerprint = recordings.get(str(key))
+        starts, stops = (group[column].to_numpy(dtype=np.int64) for column in ("start", "stop"))
+        _check_inside(group, recording, stops - starts)
+        events = benchmark.read_events(str(key)) if with_targets and benchmark.read_events else None
+        targets = group["target"].to_numpy() if with_targets else None
+        window = round(benchmark.manifest.stream.window_s * recording.rate_hz)
+        known = _known(group, benchmark)
+        sets.append(StreamSet(recording, fingerprint, starts, stops, window, known, targets, events))
+    return tuple(sets)
+
+
+def _known(group: pd.DataFrame, benchmark: Benchmark) -> pd.DataFrame:
+    """Give what a decoder may know of examples, whichever part they are in."""
+    return group[["id", "subject", "session", *benchmark.known]].reset_index(drop=True)
+
+
+def _check_inside(group: pd.DataFrame, recording: Recording, length: int | np.ndarray) -> None:
     outside = (group["start"] < 0) | (group["start"] + length > recording.n_samples)
     if outside.any():
         row = group[outside].iloc[0]

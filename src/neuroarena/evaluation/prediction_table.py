@@ -19,11 +19,11 @@ def prediction_table(predicted: Any, ids: np.ndarray, manifest: Manifest) -> pd.
     NeuroarenaError
         When the decoder returned another shape, or numbers that are not finite.
     """
-    n = len(ids)
+    n, column = len(ids), manifest.prediction_columns[0]
     if manifest.prediction == "text":
         texts = list(predicted)
         _expect(len(texts) == n, f"{n} texts", f"{len(texts)}")
-        return _sorted(pd.DataFrame({"id": ids, "text": texts}))
+        return _sorted(pd.DataFrame({"id": ids, column: texts}))
     values = np.asarray(predicted)
     if manifest.prediction == "label":
         if values.ndim == 2:
@@ -34,7 +34,7 @@ def prediction_table(predicted: Any, ids: np.ndarray, manifest: Manifest) -> pd.
             )
             values = np.asarray(manifest.classes)[values.argmax(axis=1)]
         _expect(values.shape == (n,), f"{n} labels", values.shape)
-        return _sorted(pd.DataFrame({"id": ids, "label": values.astype(str)}))
+        return _sorted(pd.DataFrame({"id": ids, column: values.astype(str)}))
     values = values.astype(np.float64)
     _expect(bool(np.isfinite(values).all()), "finite numbers", "NaN or infinity")
     if manifest.prediction == "probabilities":
@@ -45,9 +45,9 @@ def prediction_table(predicted: Any, ids: np.ndarray, manifest: Manifest) -> pd.
         return _sorted(pd.DataFrame({"id": ids, **columns}))
     if manifest.prediction == "number":
         _expect(values.shape == (n,), f"shape ({n},)", values.shape)
-        return _sorted(pd.DataFrame({"id": ids, "number": values}))
+        return _sorted(pd.DataFrame({"id": ids, column: values}))
     _expect(values.ndim == 2 and len(values) == n, f"shape ({n}, length of a vector)", values.shape)
-    return _sorted(pd.DataFrame({"id": ids, "vector": list(values.astype(np.float32))}))
+    return _sorted(pd.DataFrame({"id": ids, column: list(values.astype(np.float32))}))
 
 
 def _sorted(table: pd.DataFrame) -> pd.DataFrame:

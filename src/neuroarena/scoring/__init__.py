@@ -5,9 +5,10 @@ from __future__ import annotations
 from neuroarena.scoring.checks import check_metadata, check_prediction_table, check_predictions, check_truth
 from neuroarena.scoring.combiners import COMBINERS, Combiner, columns_of, combine, track_score
 from neuroarena.scoring.files import read_metadata, read_predictions, write_predictions
-from neuroarena.scoring.manifest import Manifest, higher_is_better, manifests_from_toml
-from neuroarena.scoring.metrics import METRICS, Metric
+from neuroarena.scoring.manifest import Manifest, StreamRule, higher_is_better, manifests_from_toml
+from neuroarena.scoring.metrics import METRICS, Metric, WholeTable
 from neuroarena.scoring.score import SCORER_VERSION, score
+from neuroarena.scoring.submissions import Submission, check_submission, submission_words, write_submission
 from neuroarena.scoring.unit_scores import UnitScores
 
 __all__ = [
@@ -17,10 +18,14 @@ __all__ = [
     "Combiner",
     "Manifest",
     "Metric",
+    "StreamRule",
+    "Submission",
     "UnitScores",
+    "WholeTable",
     "check_metadata",
     "check_prediction_table",
     "check_predictions",
+    "check_submission",
     "check_truth",
     "columns_of",
     "combine",
@@ -29,6 +34,8 @@ __all__ = [
     "read_metadata",
     "read_predictions",
     "score",
+    "submission_words",
     "track_score",
     "write_predictions",
+    "write_submission",
 ]

@@ -8,7 +8,6 @@ could passes here.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,6 +35,10 @@ from neuroarena.scoring.metrics import METRICS
 
 TRUTH_COLUMNS = ("id", "fold", "unit", "cluster", "target")
 SUM_TOLERANCE = 1e-3
+# Squares and sums of such numbers stay finite, so that no prediction can make an error infinite.
+LARGEST_NUMBER = 1e100
+MAX_TEXT_CHARACTERS = 2**20
+MAX_METADATA_BYTES = 2**16
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,12 @@ class Truth:
     def stops(self) -> np.ndarray:
         """One past the last row of every cell, (cells,)."""
         return np.append(self.starts[1:], len(self.ids))
+
+    @property
+    def folds(self) -> np.ndarray:
+        """The fold of every row, numbered in the order of the folds' names; int64 (n,)."""
+        numbers = np.unique(self.fold, return_inverse=True)[1]
+        return np.repeat(numbers.astype(np.int64), self.stops - self.starts)
 
 
 def check_truth(truth: pd.DataFrame, manifest: Manifest, source: str = "truth") -> None:
@@ -121,23 +130,31 @@ def check_metadata(metadata: bytes | str | None, manifest: Manifest, source: str
     Parameters
     ----------
     metadata : bytes or str or None
-        JSON with ``benchmark``, ``definition`` and ``manifest`` (the hash); each that is there must agree.
-        None when the file says nothing.
+        JSON with ``track`` (the family), ``benchmark``, ``definition`` and ``manifest`` (the hash); each
+        that is there must agree. None when the file says nothing.
 
     Raises
     ------
     InputError
-        When it is not a JSON object or when it names another task, definition or manifest.
+        When it is too long, is not a JSON object, or names another task, definition or manifest.
     """
     if metadata is None:
         return {}
+    if len(metadata) > MAX_METADATA_BYTES:
+        problem = f"the file metadata take {len(metadata)} bytes, the limit is {MAX_METADATA_BYTES}"
+        raise InputError(f"{source}: {problem}. {OUTCOME}")
     try:
         said = json.loads(metadata)
     except (ValueError, RecursionError):
         said = None
     if not isinstance(said, dict):
         raise InputError(f'{source}: the file metadata "neuroarena" is not a JSON object. {OUTCOME}')
-    expected = {"benchmark": manifest.name, "definition": manifest.definition, "manifest": manifest.hash}
+    expected = {
+        "track": manifest.name.partition("/")[0],
+        "benchmark": manifest.name,
+        "definition": manifest.definition,
+        "manifest": manifest.hash,
+    }
     for key, wanted in expected.items():
         if key in said and said[key] != wanted:
             problem = f'the file metadata names the {key} {quoted(said[key])}, expected "{wanted}"'
@@ -185,14 +202,16 @@ def read_predictions_table(
     place = Place(source, ids)
     if manifest.prediction == "probabilities":
         return ids, _probabilities(predictions, manifest, place)
-    column, name = predictions[manifest.prediction], manifest.prediction
+    name = manifest.prediction_columns[0]
+    column = predictions[name]
     if manifest.prediction == "label":
         return ids, class_column(column, name, manifest.classes, place)
     if manifest.prediction == "number":
-        return ids, number_column(column, name, place)
+        return ids, _moderate(number_column(column, name, place), name, place)
     if manifest.prediction == "vector":
         return ids, vector_column(column, name, length, place)
-    return ids, _texts(column, name, place)
+    most = manifest.caps.get("text_length", MAX_TEXT_CHARACTERS)
+    return ids, _not_too_long(_texts(column, name, place), name, most, place)
 
 
 def aligned_predictions(
@@ -249,6 +268,24 @@ def _texts(column: pd.Series, name: str, place: Place) -> np.ndarray:
     return texts
 
 
+def _moderate(values: np.ndarray, name: str, place: Place) -> np.ndarray:
+    large = np.abs(values) > LARGEST_NUMBER
+    row = first(large)
+    if row is not None:
+        problem = f"{name} is {values[row]:.6g}; expected a number up to {LARGEST_NUMBER:g}"
+        raise place.refuse(problem, row, large)
+    return values
+
+
+def _not_too_long(texts: np.ndarray, name: str, most: int, place: Place) -> np.ndarray:
+    lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
+    long = lengths > most
+    row = first(long)
+    if row is not None:
+        raise place.refuse(f"{name} has {lengths[row]} characters, the limit is {most}", row, long)
+    return texts
+
+
 def _probabilities(predictions: pd.DataFrame, manifest: Manifest, place: Place) -> np.ndarray:
     names = manifest.prediction_columns
     values = np.column_stack([number_column(predictions[name], name, place) for name in names])
@@ -259,10 +296,11 @@ def _probabilities(predictions: pd.DataFrame, manifest: Manifest, place: Place) 
         side = "below 0" if values[row, at] < 0 else "above 1"
         raise place.refuse(f"{names[at]} is {values[row, at]:.6g}, {side}; expected a probability", row)
     total = values.sum(axis=1)
-    row = first(np.abs(total - 1) > SUM_TOLERANCE)
+    wrong = np.abs(total - 1) > SUM_TOLERANCE
+    row = first(wrong)
     if row is not None:
         problem = f"the probabilities sum to {total[row]:.6g}, expected 1 (within {SUM_TOLERANCE:g})"
-        raise place.refuse(problem, row)
+        raise place.refuse(problem, row, wrong)
     return values
 
 
@@ -272,9 +310,10 @@ def _match(ids: pa.LargeStringArray, wanted: pa.LargeStringArray, source: str) -
     rows = pc.index_in(wanted, value_set=ids)
     # Ids are unique on both sides: as many as wanted, and none of them missing, leaves no room for others.
     if rows.null_count or len(ids) != len(wanted):
-        row = first(pc.is_null(pc.index_in(ids, value_set=wanted)).to_numpy(zero_copy_only=False))
+        unknown = pc.is_null(pc.index_in(ids, value_set=wanted)).to_numpy(zero_copy_only=False)
+        row = first(unknown)
         if row is not None:
-            raise place.refuse("the id is unknown; expected ids of the truth only", row)
+            raise place.refuse("the id is unknown; expected ids of the truth only", row, unknown)
         absent = wanted.filter(pc.is_null(rows))
         named = ", ".join(quoted(name) for name in sorted(absent.to_pylist())[:3])
         raise place.refuse(f"{len(absent)} of {len(wanted)} ids have no prediction, first {named}")
@@ -291,13 +330,16 @@ def _codes(values: pa.LargeStringArray) -> np.ndarray:
 
 
 def _check_cells(truth: Truth, manifest: Manifest, source: str) -> None:
-    """Refuse a cell for which one of the metrics is undefined."""
-    rules: Mapping[str, Any] = {name: METRICS.get(name).truth_rule for name in manifest.metrics}
-    for name, rule in rules.items():
-        if rule is None:
+    """Refuse a truth for which one of the metrics is undefined, in a cell or as a whole."""
+    for metric in map(METRICS.get, manifest.metrics):
+        if metric.whole is not None and metric.whole.rule is not None:
+            problem = metric.whole.rule(truth.target, truth.folds, manifest)
+            if problem:
+                raise Place(source).refuse(f"{problem} (metric {metric.name})")
+        if metric.truth_rule is None:
             continue
-        for cell, (start, stop) in enumerate(zip(truth.starts, truth.stops, strict=True)):
-            problem = rule(truth.target[start:stop], manifest)
+        for cell, (start, stop) in enumerate(zip(truth.starts.tolist(), truth.stops.tolist(), strict=True)):
+            problem = metric.truth_rule(truth.target[start:stop], manifest)
             if problem:
                 where = f"unit {quoted(truth.unit[cell])}, fold {quoted(truth.fold[cell])}"
-                raise Place(source).refuse(f"{where}: {problem} (metric {name})")
+                raise Place(source).refuse(f"{where}: {problem} (metric {metric.name})")

@@ -39,9 +39,17 @@ class Place:
     source: str
     ids: pa.LargeStringArray | None = None
 
-    def refuse(self, problem: str, row: int | None = None) -> InputError:
-        """Make the error for a problem, at a row of the table (0-based) or in the table as a whole."""
+    def refuse(self, problem: str, row: int | None = None, bad: np.ndarray | None = None) -> InputError:
+        """Make the error for a problem, at a row of the table (0-based) or in the table as a whole.
+
+        With `bad`, a truth value for every row, the rows that are bad besides the first are named as well.
+        """
         where = self.source
+        others = np.empty(0, dtype=np.int64) if bad is None else np.flatnonzero(bad)[1:]
+        if others.size:
+            named = ", ".join(str(other) for other in others[:3])
+            more = f" and {others.size - 3} more" if others.size > 3 else ""
+            problem = f"{problem}; the same in row{'s' if others.size > 1 else ''} {named}{more}"
         if row is not None:
             known = "" if self.ids is None else f" (id {quoted(self.ids[row].as_py())})"
             where = f"{where}: row {row}{known}"
@@ -63,9 +71,10 @@ def text_column(column: pd.Series, name: str, place: Place) -> pa.LargeStringArr
         At the first row that is missing, is not text, or has no UTF-8 form.
     """
     plain = column.astype(object) if isinstance(column.dtype, pd.CategoricalDtype) else column
-    row = first(plain.isna().to_numpy(dtype=bool))
+    missing = plain.isna().to_numpy(dtype=bool)
+    row = first(missing)
     if row is not None:
-        raise place.refuse(f"{name} is missing; expected text", row)
+        raise place.refuse(f"{name} is missing; expected text", row, missing)
     if len(plain) and pd.api.types.infer_dtype(plain, skipna=False) != "string":
         row = next((i for i, value in enumerate(plain) if not isinstance(value, str)), 0)
         got = plain.iloc[row]
@@ -89,20 +98,23 @@ def _encodes(text: str) -> bool:
 def named_column(column: pd.Series, name: str, place: Place, empty: bool = False) -> pa.LargeStringArray:
     """Read a column of names: text of moderate length, without NUL bytes and not empty unless allowed."""
     values = text_column(column, name, place)
-    row = None if empty else first(_numpy(pc.equal(values, "")))
+    blank = _numpy(pc.equal(values, ""))
+    row = None if empty else first(blank)
     if row is not None:
-        raise place.refuse(f"{name} is empty; expected a name", row)
-    row = first(_numpy(pc.greater(pc.binary_length(values), MAX_ID_BYTES)))
+        raise place.refuse(f"{name} is empty; expected a name", row, blank)
+    long = _numpy(pc.greater(pc.binary_length(values), MAX_ID_BYTES))
+    row = first(long)
     if row is not None:
-        raise place.refuse(f"{name} is longer than {MAX_ID_BYTES} bytes", row)
+        raise place.refuse(f"{name} is longer than {MAX_ID_BYTES} bytes", row, long)
     return without_nul(values, name, place)
 
 
 def without_nul(values: pa.LargeStringArray, name: str, place: Place) -> pa.LargeStringArray:
     """Refuse text that holds a NUL byte."""
-    row = first(_numpy(pc.match_substring(values, "\0")))
+    found = _numpy(pc.match_substring(values, "\0"))
+    row = first(found)
     if row is not None:
-        raise place.refuse(f"{name} holds a NUL byte; expected plain text", row)
+        raise place.refuse(f"{name} holds a NUL byte; expected plain text", row, found)
     return values
 
 
@@ -146,9 +158,10 @@ def number_column(column: pd.Series, name: str, place: Place) -> np.ndarray:
             values = column.to_numpy(dtype=np.float64, na_value=np.nan)
     except (OverflowError, ValueError, TypeError):
         raise place.refuse(f"{name} holds a number beyond double precision") from None
-    row = first(~np.isfinite(values))
+    bad = ~np.isfinite(values)
+    row = first(bad)
     if row is not None:
-        raise place.refuse(f"{name} is {_non_finite(values[row])}; every number must be finite", row)
+        raise place.refuse(f"{name} is {_non_finite(values[row])}; every number must be finite", row, bad)
     return values
 
 
@@ -190,9 +203,10 @@ def class_column(column: pd.Series, name: str, classes: tuple[str, ...], place: 
         At the first row that is missing or is not one of the classes, with the closest class.
     """
     plain = column.astype(object) if isinstance(column.dtype, pd.CategoricalDtype) else column
-    row = first(plain.isna().to_numpy(dtype=bool))
+    missing = plain.isna().to_numpy(dtype=bool)
+    row = first(missing)
     if row is not None:
-        raise place.refuse(f"{name} is missing; expected one of {_listed(classes)}", row)
+        raise place.refuse(f"{name} is missing; expected one of {_listed(classes)}", row, missing)
     if len(plain) and pd.api.types.infer_dtype(plain, skipna=False) not in ("string", "integer"):
         row = next((i for i, value in enumerate(plain) if not _is_class(value)), 0)
         got = plain.iloc[row]
@@ -207,7 +221,7 @@ def class_column(column: pd.Series, name: str, classes: tuple[str, ...], place: 
         close = difflib.get_close_matches(got[:100], classes, n=1, cutoff=0.5)
         hint = f' (did you mean "{close[0]}"?)' if close else ""
         problem = f"{name} {quoted(got)} is not one of the classes {_listed(classes)}{hint}"
-        raise place.refuse(problem, row)
+        raise place.refuse(problem, row, positions < 0)
     return positions
 
 
@@ -221,7 +235,7 @@ def _listed(names: tuple[str, ...], limit: int = 8) -> str:
 
 
 def vector_column(column: pd.Series, name: str, length: int | None, place: Place) -> np.ndarray:
-    """Read a column of vectors as float64, (n, length).
+    """Read a column of vectors, (n, length): float32 where every one is, else float64.
 
     Parameters
     ----------
@@ -245,13 +259,13 @@ def vector_column(column: pd.Series, name: str, length: int | None, place: Place
             raise place.refuse(f"{name} has {len(value)} numbers, expected {wanted}", row)
         rows.append(_vector(value, name, row, place))
     vectors = np.stack(rows)
-    bad = first(~np.isfinite(vectors).all(axis=1))
-    if bad is not None:
-        at = int(np.flatnonzero(~np.isfinite(vectors[bad]))[0])
-        problem = (
-            f"{name} holds {_non_finite(vectors[bad, at])} at position {at}; every number must be finite"
-        )
-        raise place.refuse(problem, bad)
+    bad = ~np.isfinite(vectors).all(axis=1)
+    first_bad = first(bad)
+    if first_bad is not None:
+        at = int(np.flatnonzero(~np.isfinite(vectors[first_bad]))[0])
+        got = _non_finite(vectors[first_bad, at])
+        problem = f"{name} holds {got} at position {at}; every number must be finite"
+        raise place.refuse(problem, first_bad, bad)
     return vectors
 
 
@@ -263,7 +277,7 @@ def _vector(value: Any, name: str, row: int, place: Place) -> np.ndarray:
     if array.ndim != 1 or array.dtype.kind not in "fiu":
         raise place.refuse(f"{name} must hold numbers only, in one list", row)
     with np.errstate(over="ignore"):
-        return array.astype(np.float64)
+        return array if array.dtype == np.float32 else array.astype(np.float64)
 
 
 def _numpy(found: Any) -> np.ndarray:

@@ -54,10 +54,80 @@ RATIO = Combiner(
     "sum of numerators / sum of denominators",
 )
 
+PERCENTAGE = Combiner(
+    "percentage",
+    ("numerator", "denominator"),
+    lambda sums: 100.0 * sums["numerator"] / sums["denominator"],
+    "100 x sum of numerators / sum of denominators",
+)
+
+
+def _spread(sums: Mapping[str, np.ndarray]) -> np.ndarray:
+    """Sum of squared differences from the mean of all targets drawn; never below zero by rounding."""
+    left = sums["sum_y2"] - sums["sum_y"] ** 2 / sums["n"]
+    # Targets that are all equal leave only what rounding makes of zero, and have no spread to divide by.
+    return np.where(left > 1e-12 * sums["sum_y2"], left, np.nan)
+
+
+POOLED_RMSE = Combiner(
+    "rmse", ("n", "sse"), lambda sums: np.sqrt(sums["sse"] / sums["n"]), "RMSE over all examples"
+)
+
+POOLED_NRMSE = Combiner(
+    "nrmse",
+    ("n", "sse", "sum_y", "sum_y2"),
+    lambda sums: np.sqrt(sums["sse"] / _spread(sums)),
+    "RMSE over all examples / standard deviation of their targets",
+)
+
+POOLED_R2 = Combiner(
+    "r2",
+    ("n", "sse", "sum_y", "sum_y2"),
+    lambda sums: 1.0 - sums["sse"] / _spread(sums),
+    "1 - squared error over all examples / spread of their targets",
+)
+
+# Seconds of true time to go: [0, 40), [40, 90), [90, 300), and from 300 on.
+BIN_EDGES = (0.0, 40.0, 90.0, 300.0)
+BIN_WEIGHTS = (10.0, 5.0, 3.0, 1.0)
+BIN_COLUMNS = tuple(f"{name}_{edge:.0f}" for edge in BIN_EDGES for name in ("error", "n"))
+
+
+def _mean_of_bins(sums: Mapping[str, np.ndarray], weights: tuple[float, ...]) -> np.ndarray:
+    """Weigh the mean errors of the bins in which there are examples."""
+    errors = np.stack([sums[name] for name in BIN_COLUMNS[0::2]])
+    counts = np.stack([sums[name] for name in BIN_COLUMNS[1::2]])
+    used = counts > 0
+    means = np.divide(errors, counts, out=np.zeros_like(errors), where=used)
+    weight = used * np.reshape(weights, (-1, *(1,) * (errors.ndim - 1)))
+    found: np.ndarray = (means * weight).sum(axis=0) / weight.sum(axis=0)
+    return found
+
+
+BINNED = Combiner(
+    "binned", BIN_COLUMNS, lambda sums: _mean_of_bins(sums, (1.0,) * 4), "mean of the errors of the bins"
+)
+
+BINNED_WEIGHTED = Combiner(
+    "binned_weighted",
+    BIN_COLUMNS,
+    lambda sums: _mean_of_bins(sums, BIN_WEIGHTS),
+    "mean of the errors of the bins, weighted 10 : 5 : 3 : 1",
+)
+
 COMBINERS: Registry[Combiner] = Registry(
     "combiner",
     "neuroarena.combiners",
-    {"mean": "neuroarena.scoring.combiners:MEAN", "ratio": "neuroarena.scoring.combiners:RATIO"},
+    {
+        "mean": "neuroarena.scoring.combiners:MEAN",
+        "ratio": "neuroarena.scoring.combiners:RATIO",
+        "percentage": "neuroarena.scoring.combiners:PERCENTAGE",
+        "rmse": "neuroarena.scoring.combiners:POOLED_RMSE",
+        "nrmse": "neuroarena.scoring.combiners:POOLED_NRMSE",
+        "r2": "neuroarena.scoring.combiners:POOLED_R2",
+        "binned": "neuroarena.scoring.combiners:BINNED",
+        "binned_weighted": "neuroarena.scoring.combiners:BINNED_WEIGHTED",
+    },
     plural="metrics",
 )
 

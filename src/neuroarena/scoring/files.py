@@ -12,11 +12,19 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
 from neuroarena.errors import InputError
-from neuroarena.scoring.checks import check_column_names, check_metadata, read_predictions_table
+from neuroarena.scoring.checks import (
+    MAX_TEXT_CHARACTERS,
+    check_column_names,
+    check_metadata,
+    read_predictions_table,
+)
+from neuroarena.scoring.columns import MAX_ID_BYTES, quoted
 from neuroarena.scoring.manifest import Manifest
 from neuroarena.scoring.parquet import (
+    BYTES_A_VALUE,
     READ_ERRORS,
     opened_parquet,
+    printable,
     read_rows,
     require_file,
     write_parquet,
@@ -24,7 +32,9 @@ from neuroarena.scoring.parquet import (
 
 MAX_CSV_BYTES = 2**30
 MAX_VECTOR_LENGTH = 65_536
-RESERVED_METADATA = ("schema_version", "benchmark", "definition", "manifest")
+UTF8_BYTES = 4
+ROW_SLACK_BYTES = 64
+RESERVED_METADATA = ("schema_version", "track", "benchmark", "definition", "manifest")
 
 
 def read_predictions(path: str | Path, manifest: Manifest, expected_rows: int | None = None) -> pd.DataFrame:
@@ -104,6 +114,7 @@ def write_predictions(path: str | Path, table: pd.DataFrame, manifest: Manifest,
     columns = {"id": ids.cast(pa.string()), **_arrow_columns(values, manifest)}
     said = {
         "schema_version": 1,
+        "track": manifest.name.partition("/")[0],
         "benchmark": manifest.name,
         "definition": manifest.definition,
         "manifest": manifest.hash,
@@ -119,19 +130,20 @@ def write_predictions(path: str | Path, table: pd.DataFrame, manifest: Manifest,
 
 def _arrow_columns(values: np.ndarray, manifest: Manifest) -> dict[str, pa.Array]:
     names = manifest.prediction_columns
+    name = names[0]
     if manifest.prediction == "probabilities":
         return {name: pa.array(values[:, index]) for index, name in enumerate(names)}
     if manifest.prediction == "label":
-        return {"label": pa.array(manifest.classes).take(pa.array(values))}
+        return {name: pa.array(manifest.classes).take(pa.array(values))}
     if manifest.prediction == "vector":
         with np.errstate(over="ignore"):
             short = values.astype(np.float32)
         flat = pa.array((short if (short == values).all() else values).ravel())
         offsets = np.arange(0, values.size + 1, values.shape[1])
         if values.size < 2**31:
-            return {"vector": pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), flat)}
-        return {"vector": pa.LargeListArray.from_arrays(pa.array(offsets, pa.int64()), flat)}
-    return {manifest.prediction: pa.array(values)}
+            return {name: pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), flat)}
+        return {name: pa.LargeListArray.from_arrays(pa.array(offsets, pa.int64()), flat)}
+    return {name: pa.array(values)}
 
 
 def _read_parquet(path: Path, manifest: Manifest, expected_rows: int | None) -> pa.Table:
@@ -140,15 +152,25 @@ def _read_parquet(path: Path, manifest: Manifest, expected_rows: int | None) -> 
         wanted = ("id", *manifest.prediction_columns)
         check_column_names(file.schema_arrow.names, wanted, path.name, only=True)
         for field in file.schema_arrow:
-            _check_type(field, path.name)
+            _check_type(field, manifest, path.name)
         longest = manifest.caps.get("vector_length", MAX_VECTOR_LENGTH)
-        return read_rows(file, path, expected_rows, longest)
+        return read_rows(file, path, expected_rows, longest, _widest(manifest, longest))
 
 
-def _check_type(field: pa.Field, source: str) -> None:
+def _widest(manifest: Manifest, longest: int) -> dict[str, int]:
+    """Give the most bytes that a row of each column may take, with the lengths that text and lists carry."""
+    text = UTF8_BYTES * manifest.caps.get("text_length", MAX_TEXT_CHARACTERS)
+    bytes_of = {"vector": longest * BYTES_A_VALUE, "text": text, "label": MAX_ID_BYTES}
+    prediction = bytes_of.get(manifest.prediction, MAX_ID_BYTES)
+    columns = {"id": MAX_ID_BYTES, **dict.fromkeys(manifest.prediction_columns, prediction)}
+    return {name: width + ROW_SLACK_BYTES for name, width in columns.items()}
+
+
+def _check_type(field: pa.Field, manifest: Manifest, source: str) -> None:
     """Refuse a column of a type no prediction has; what is wrong for this task is said by row, later."""
     kind, tests = field.type, pa.types
-    if field.name == "vector" and (tests.is_list(kind) or tests.is_large_list(kind)):
+    vectors = manifest.prediction_columns[0] if manifest.prediction == "vector" else None
+    if field.name == vectors and (tests.is_list(kind) or tests.is_large_list(kind)):
         kind = kind.value_type
     if tests.is_dictionary(kind):
         kind = kind.value_type
@@ -161,9 +183,10 @@ def _check_type(field: pa.Field, source: str) -> None:
         or tests.is_null(kind)
     )
     if not plain:
+        wanted = "a list of numbers" if field.name == vectors else "numbers or text"
+        got = quoted(str(field.type))
         raise InputError(
-            f'{source}: the column "{field.name}" has the type {field.type}; expected numbers or text '
-            "(a list of numbers in the column vector). Nothing was read."
+            f"{source}: the column {quoted(field.name)} has the type {got}, expected {wanted}. Nothing was read."
         )
 
 
@@ -187,7 +210,7 @@ def _read_csv(path: Path, manifest: Manifest) -> pa.Table:
             ),
         )
     except READ_ERRORS as error:
-        words = " ".join(str(error).split())[:200]
+        words = printable(str(error))
         raise InputError(f"{path.name}: cannot be read as CSV ({words}). Nothing was read.") from error
     check_column_names(table.schema.names, wanted, path.name, only=True)
     if manifest.prediction in ("probabilities", "number"):

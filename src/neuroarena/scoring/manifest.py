@@ -19,7 +19,38 @@ TaskName = Annotated[str, StringConstraints(pattern=r"^[^@/\s:]+/[^@/\s:]+$")]
 Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 Number = Annotated[float, Field(allow_inf_nan=False)]
 PositiveNumber = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=0)]
+
+
+class StreamRule(BaseModel):
+    """How the recordings of a stream task are played to a decoder, one window at a time.
+
+    Parameters
+    ----------
+    window_s, hop_s : float
+        Seconds of signal that a step is about, and seconds from one step to the next.
+    before_s, after_s : float
+        Seconds of signal given besides, before and after the window; silence where there is none.
+    start_jitter_s : float
+        The start is moved by up to this much, at random, so that elapsed time does not tell the answer.
+    horizon_s : float, optional
+        Every stream is brought to this length, so that its length does not tell the answer: a longer one is
+        cut, a shorter one goes on with its own last minutes, played again.
+    answer : {"last", "joined"}
+        Whether the last answer counts (a number of seconds from the start of the stream), or the pieces
+        are joined (text).
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    window_s: PositiveNumber
+    hop_s: PositiveNumber
+    before_s: NotNegative = 0.0
+    after_s: NotNegative = 0.0
+    start_jitter_s: NotNegative = 0.0
+    horizon_s: PositiveNumber | None = None
+    answer: Literal["last", "joined"]
 
 
 class Manifest(BaseModel):
@@ -38,6 +69,8 @@ class Manifest(BaseModel):
         Names of registered metrics: the headline, what breaks ties, and what is reported besides.
     prediction : {"label", "probabilities", "number", "vector", "text"}
         What a prediction file holds.
+    prediction_column : str, optional
+        What the column of predictions is called, where it is not called as its kind ("seconds").
     classes : tuple of str
         The classes in order, for labels and probabilities. Targets and labels are compared with them as
         text, so that the integer 1 is the class "1".
@@ -59,6 +92,8 @@ class Manifest(BaseModel):
         Score of guessing, and the best score possible, in the metric's own direction.
     state : {"stateless", "stream"}
         Whether a decoder may keep state between windows of one stream.
+    stream : StreamRule, optional
+        How a stream is played; present exactly when the task is one of streams.
     licence : str
     notes : tuple of str
     """
@@ -74,6 +109,7 @@ class Manifest(BaseModel):
     tie_break: RegistryName | None = None
     additional_metrics: tuple[RegistryName, ...] = ()
     prediction: Prediction
+    prediction_column: RegistryName | None = None
     classes: tuple[Words, ...] = ()
     unit: Words
     cluster: Words | None = None
@@ -87,6 +123,7 @@ class Manifest(BaseModel):
     chance: Number | None = None
     ceiling: Number | None = None
     state: Literal["stateless", "stream"] = "stateless"
+    stream: StreamRule | None = None
     licence: Words
     notes: tuple[Words, ...] = ()
 
@@ -101,7 +138,11 @@ class Manifest(BaseModel):
     @model_validator(mode="after")
     def _agree_with_itself(self) -> Manifest:
         problem = (
-            _classes_problem(self.prediction, self.classes) or _repeated_metric(self) or _metric_problem(self)
+            _classes_problem(self.prediction, self.classes)
+            or _column_problem(self)
+            or _stream_problem(self)
+            or _repeated_metric(self)
+            or _metric_problem(self)
         )
         if problem:
             raise ValueError(problem)
@@ -133,7 +174,7 @@ class Manifest(BaseModel):
         """The columns of a prediction table after ``id``."""
         if self.prediction == "probabilities":
             return tuple(f"p_{name}" for name in self.classes)
-        return (self.prediction,)
+        return (self.prediction_column or self.prediction,)
 
     @property
     def hash(self) -> str:
@@ -248,6 +289,25 @@ def _classes_problem(prediction: Prediction, classes: tuple[str, ...]) -> str | 
         return f'field "classes" needs two or more for the prediction "{prediction}", got {len(classes)}'
     repeated = [name for position, name in enumerate(classes) if name in classes[:position]]
     return f'field "classes" names "{repeated[0]}" twice' if repeated else None
+
+
+def _column_problem(manifest: Manifest) -> str | None:
+    if manifest.prediction_column is None:
+        return None
+    if manifest.prediction == "probabilities":
+        return 'field "prediction_column" must be left out: probabilities have a column for every class'
+    return 'field "prediction_column": "id" is taken' if manifest.prediction_column == "id" else None
+
+
+def _stream_problem(manifest: Manifest) -> str | None:
+    if (manifest.state == "stream") != (manifest.stream is not None):
+        return 'field "stream" must be there exactly when state is "stream"'
+    if manifest.stream is None:
+        return None
+    expected = {"last": "number", "joined": "text"}[manifest.stream.answer]
+    if manifest.prediction != expected:
+        return f'field "stream": the answer "{manifest.stream.answer}" makes a {expected}, not a {manifest.prediction}'
+    return None
 
 
 def _repeated_metric(manifest: Manifest) -> str | None:

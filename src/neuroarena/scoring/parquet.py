@@ -14,6 +14,8 @@ import pyarrow.parquet as pq
 from neuroarena.atomic import replacing
 from neuroarena.errors import InputError
 from neuroarena.fingerprint import canonical_json
+from neuroarena.scoring.columns import quoted
+from neuroarena.scoring.parquet_pages import MAX_FOOTER_BYTES, Malformed, look_at_pages
 
 METADATA_KEY = b"neuroarena"
 MAGIC = b"PAR1"
@@ -21,6 +23,10 @@ MAGIC = b"PAR1"
 MAX_BYTES = 4 * 2**30
 # Rows hold unique ids, which no encoding packs a thousand to the byte.
 MAX_ROWS_A_BYTE = 1000
+MAX_ROW_GROUPS = 4096
+# No type a prediction may have takes more for one value (text is counted by the bytes of its pages).
+BYTES_A_VALUE = 8
+PAGE_SLACK_BYTES = 2**16
 BATCH_ROWS = 2**14
 READ_ERRORS = (pa.ArrowException, OSError, ValueError, MemoryError, OverflowError, KeyError)
 
@@ -62,19 +68,29 @@ def opened_parquet(path: str | Path) -> Iterator[tuple[pq.ParquetFile, bytes | N
         head = raw.read(len(MAGIC))
         raw.seek(-min(len(MAGIC), path.stat().st_size), 2)
         tail = raw.read(len(MAGIC))
+        raw.seek(-min(2 * len(MAGIC), path.stat().st_size), 2)
+        footer = int.from_bytes(raw.read(len(MAGIC)), "little")
     if head != MAGIC:
         raise InputError(f"{path.name}: this is not a parquet file. Nothing was read.")
     if tail != MAGIC:
         raise InputError(
             f"{path.name}: the parquet file is cut short; write or copy it again. Nothing was read."
         )
+    if footer > MAX_FOOTER_BYTES:
+        problem = f"the footer takes {footer} bytes, the limit is {MAX_FOOTER_BYTES}"
+        raise InputError(f"{path.name}: {problem}. Nothing was read.")
     try:
         texts = [field.name for field in pq.read_schema(path) if _is_text(field.type)]
         with pq.ParquetFile(path, read_dictionary=texts, page_checksum_verification=True) as file:
             yield file, (file.metadata.metadata or {}).get(METADATA_KEY)
     except READ_ERRORS as error:
-        words = " ".join(str(error).split())[:200]
+        words = printable(str(error))
         raise InputError(f"{path.name}: the parquet file is damaged ({words}). Nothing was read.") from error
+
+
+def printable(message: str) -> str:
+    """Put a library's message on one line, without what a stranger's bytes brought into it."""
+    return " ".join("".join(each if each.isprintable() else " " for each in message).split())[:200]
 
 
 def require_file(path: Path) -> None:
@@ -87,11 +103,18 @@ def require_file(path: Path) -> None:
         raise InputError(f"{path.name}: the file is empty. Nothing was read.")
 
 
-def read_rows(file: pq.ParquetFile, path: Path, expected_rows: int | None, longest: int = 1) -> pa.Table:
+def read_rows(
+    file: pq.ParquetFile,
+    path: Path,
+    expected_rows: int | None,
+    longest: int = 1,
+    widest: Mapping[str, int] | None = None,
+) -> pa.Table:
     """Read the rows of an open file, unless it declares absurd sizes or turns out to have them.
 
     The footer's sizes of single columns are not looked at: pyarrow aborts the process, without an exception,
-    where they are damaged (seen with 26.0.1: "histogram size mismatch"). Batches are weighed instead.
+    where they are damaged (seen with 26.0.1: "histogram size mismatch"). The headers of the pages are looked
+    at, and batches are weighed.
 
     Parameters
     ----------
@@ -99,6 +122,8 @@ def read_rows(file: pq.ParquetFile, path: Path, expected_rows: int | None, longe
         Rows of the truth: more than ten times as many are refused.
     longest : int
         The most numbers a list may hold.
+    widest : mapping of str to int, optional
+        Column -> the most bytes that its pages may unfold to for each row.
 
     Raises
     ------
@@ -106,6 +131,7 @@ def read_rows(file: pq.ParquetFile, path: Path, expected_rows: int | None, longe
         Before more than a batch beyond the limits is in memory.
     """
     _check_declared_rows(file.metadata, path, expected_rows)
+    _check_pages(file, path, longest, widest or {})
     batches, weight = [], 0
     for batch in file.iter_batches(batch_size=BATCH_ROWS):
         weight += batch.nbytes
@@ -128,6 +154,9 @@ def _check_declared_rows(metadata: pq.FileMetaData, path: Path, expected_rows: i
     if rows > limit:
         expected = "more than it can hold" if expected_rows is None else f"expected {expected_rows}"
         raise InputError(f"{path.name}: the file declares {rows} rows, {expected}. Nothing was read.")
+    if metadata.num_row_groups > MAX_ROW_GROUPS:
+        problem = f"the file has {metadata.num_row_groups} row groups, the limit is {MAX_ROW_GROUPS}"
+        raise InputError(f"{path.name}: {problem}. Nothing was read.")
     groups = [metadata.row_group(index) for index in range(metadata.num_row_groups)]
     counts = [group.num_rows for group in groups]
     if min([rows, *counts]) < 0 or sum(counts) != rows:
@@ -137,6 +166,31 @@ def _check_declared_rows(metadata: pq.FileMetaData, path: Path, expected_rows: i
         raise InputError(
             f"{path.name}: the file declares {unfolded} bytes, the limit is {MAX_BYTES}. Nothing was read."
         )
+
+
+def _check_pages(file: pq.ParquetFile, path: Path, longest: int, widest: Mapping[str, int]) -> None:
+    """Refuse a file whose pages would unfold to more values than its rows can hold, or to too many bytes."""
+    try:
+        columns = look_at_pages(path)
+    except Malformed as error:
+        raise InputError(f"{path.name}: the parquet file is damaged ({error}). Nothing was read.") from error
+    rows, unfolded = file.metadata.num_rows, 0
+    lists = {field.name for field in file.schema_arrow if _is_list(field.type)}
+    for column in columns:
+        most = rows * max(1, longest) if column.name in lists else rows
+        if column.values > most:
+            problem = f"the column {quoted(column.name)} holds {column.values} values in {rows} rows"
+            raise InputError(f"{path.name}: {problem}, the limit is {most}. Nothing was read.")
+        bytes_ = PAGE_SLACK_BYTES + rows * widest.get(column.name, MAX_BYTES)
+        if column.unfolded_bytes > bytes_:
+            problem = (
+                f"the column {quoted(column.name)} unfolds to {column.unfolded_bytes} bytes in {rows} rows"
+            )
+            raise InputError(f"{path.name}: {problem}, the limit is {bytes_}. Nothing was read.")
+        unfolded += column.unfolded_bytes + BYTES_A_VALUE * column.values
+    if unfolded > MAX_BYTES:
+        problem = f"the pages unfold to {unfolded} bytes, the limit is {MAX_BYTES}"
+        raise InputError(f"{path.name}: {problem}. Nothing was read.")
 
 
 def _is_list(kind: pa.DataType) -> bool:
@@ -157,7 +211,26 @@ def decoded(table: pa.Table, source: str) -> pa.Table:
                     f"{source}: the text unfolds to more than {MAX_BYTES} bytes. Nothing was read."
                 )
         table = table.set_column(index, field.name, column.cast(_plain_type(field.type.value_type)))
+    for field in table.schema:
+        if _is_text(field.type):
+            _check_text(table.column(field.name), field.name, source)
     return table
+
+
+def _check_text(column: pa.ChunkedArray, name: str, source: str) -> None:
+    """Refuse text that is not UTF-8; pyarrow takes a stranger's word for it."""
+    try:
+        column.validate(full=True)
+    except pa.ArrowInvalid:
+        for row, value in enumerate(column.cast(pa.large_binary())):
+            try:
+                (value.as_py() or b"").decode("utf-8")
+            except UnicodeDecodeError:
+                where = f"{source}: row {row}"
+                raise InputError(
+                    f"{where}: {quoted(name)} holds bytes that are not UTF-8. Nothing was read."
+                ) from None
+        raise
 
 
 def _is_text(kind: pa.DataType) -> bool:

@@ -8,11 +8,13 @@ import pandas as pd
 from neuroarena.errors import NeuroarenaError
 from neuroarena.scoring.checks import Truth, aligned_predictions, read_truth
 from neuroarena.scoring.manifest import Manifest
-from neuroarena.scoring.metrics import METRICS, Direction, Metric
+from neuroarena.scoring.metrics import METRICS, Direction, Metric, TableStep
 from neuroarena.scoring.unit_scores import UnitScores
 
 # A change that moves any score raises this, and has its own heading in the changelog.
 SCORER_VERSION = "1"
+
+Made = dict[TableStep, np.ndarray]
 
 
 def score(
@@ -74,7 +76,11 @@ def score(
 def _table(values: np.ndarray, truth: Truth, manifest: Manifest) -> tuple[pd.DataFrame, dict[str, Direction]]:
     """Compute every metric of the manifest for every cell; also say in which direction each column goes."""
     headline = METRICS.get(manifest.metric)
-    computed = {name: _measure(METRICS.get(name), values, truth, manifest) for name in manifest.metrics}
+    made: Made = {}
+    computed = {}
+    for metric in map(METRICS.get, manifest.metrics):
+        rows = _rows_of(metric, values, truth, manifest, made)
+        computed[metric.name] = _measure(metric, rows, truth, manifest)
     columns: dict[str, object] = {
         "unit": truth.unit,
         "fold": truth.fold,
@@ -90,19 +96,38 @@ def _table(values: np.ndarray, truth: Truth, manifest: Manifest) -> tuple[pd.Dat
         columns[name] = computed[name]["score"]
         directions[name] = METRICS.get(name).direction
     columns.update(computed[headline.name])
+    for name in manifest.additional_metrics:
+        columns.update(_pooled_columns(METRICS.get(name), computed[name]))
     return pd.DataFrame(columns), directions
 
 
-def _measure(metric: Metric, values: np.ndarray, truth: Truth, manifest: Manifest) -> dict[str, np.ndarray]:
+def _pooled_columns(metric: Metric, measured: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Name the additive columns of an additional metric whose track score is no mean of its unit scores."""
+    if metric.combiner == "mean":
+        return {}
+    return {f"{metric.name}.{name}": column for name, column in measured.items() if name != "score"}
+
+
+def _rows_of(metric: Metric, values: np.ndarray, truth: Truth, manifest: Manifest, made: Made) -> np.ndarray:
+    """Give what a metric's function takes: the predictions, or what its whole-table step makes of them."""
+    if metric.whole is None:
+        return values
+    step = metric.whole.step
+    if step not in made:
+        made[step] = step(values, truth.target, truth.folds, manifest)
+    return made[step]
+
+
+def _measure(metric: Metric, rows: np.ndarray, truth: Truth, manifest: Manifest) -> dict[str, np.ndarray]:
     """Compute a metric for every cell: its score and additive columns but ``n``, each (cells,)."""
     names = ("score", *(column for column in metric.columns if column != "n"))
-    measured = {name: np.empty(truth.starts.size) for name in names}
-    for cell, (start, stop) in enumerate(zip(truth.starts, truth.stops, strict=True)):
-        result = metric.function(values[start:stop], truth.target[start:stop], manifest)
-        for name in names:
-            measured[name][cell] = result[name]
-            if not np.isfinite(measured[name][cell]):
-                # Checked truth and predictions cannot lead here; a metric with a hole in its rules can.
-                where = f'unit "{truth.unit[cell]}", fold "{truth.fold[cell]}"'
-                raise NeuroarenaError(f'The metric "{metric.name}" gave no finite {name} for {where}.')
+    cells = zip(truth.starts.tolist(), truth.stops.tolist(), strict=True)
+    found = [metric.function(rows[start:stop], truth.target[start:stop], manifest) for start, stop in cells]
+    measured = {name: np.array([each[name] for each in found], dtype=np.float64) for name in names}
+    for name in names:
+        wrong = np.flatnonzero(~np.isfinite(measured[name]))
+        if wrong.size:
+            # Checked truth and predictions cannot lead here; a metric with a hole in its rules can.
+            where = f'unit "{truth.unit[wrong[0]]}", fold "{truth.fold[wrong[0]]}"'
+            raise NeuroarenaError(f'The metric "{metric.name}" gave no finite {name} for {where}.')
     return measured

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from neuroarena.errors import InputError
 from neuroarena.scoring.combiners import merged_columns, track_score
-from neuroarena.scoring.metrics import METRICS, Direction
+from neuroarena.scoring.metrics import METRICS, Direction, Metric
 from neuroarena.scoring.parquet import opened_parquet, read_rows, write_parquet
 
 SCHEMA_VERSION = 1
@@ -31,7 +31,8 @@ class UnitScores:
     table : DataFrame
         One row a (unit, fold), sorted by both: unit, fold, cluster (text), n (examples, int64), score, where
         there is one tie_break, a column for every additional metric, and the additive columns of the
-        metric. Scores are in the metrics' own directions.
+        metric; those of an additional metric that is no mean over units are called ``<metric>.<column>``.
+        Scores are in the metrics' own directions.
     name, definition, manifest_hash : str
         The task, and the exact rules.
     metric, tie_break, combiner : str
@@ -61,6 +62,28 @@ class UnitScores:
         """The score of the track, in the metric's own direction."""
         columns = merged_columns(self.table, self.combiner, METRICS.get(self.metric))
         return track_score(columns, self.combiner)
+
+    def values(self) -> dict[str, float]:
+        """Give the track's value of every metric by name: headline, tie-break, additional ones.
+
+        Each is combined as its metric says: a mean or median over units, or pooled over their columns.
+        """
+        found = {self.metric: self.value}
+        for column in self.directions:
+            if column != "score":
+                name = self.tie_break if column == "tie_break" else column
+                assert name is not None
+                found[name] = self._additional(METRICS.get(name), column)
+        return found
+
+    def _additional(self, metric: Metric, column: str) -> float:
+        prefix = f"{metric.name}."
+        own = {name: name.removeprefix(prefix) for name in self.table.columns if name.startswith(prefix)}
+        if not own:
+            means = self.table.groupby("unit", sort=True)[column].mean()
+            return metric.over_units(means.to_numpy(dtype=np.float64))
+        pooled = self.table[["unit", "n", *own]].rename(columns=own)
+        return track_score(merged_columns(pooled, metric.combiner, metric), metric.combiner)
 
     def by_unit(self) -> pd.DataFrame:
         """Give one row a unit, its folds merged.

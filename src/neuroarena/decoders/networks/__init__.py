@@ -10,6 +10,7 @@ from typing import Any
 
 from neuroarena.decoders.networks.cnn import CNN
 from neuroarena.decoders.networks.decoder import NetworkDecoder
+from neuroarena.decoders.networks.eegnet import EEGNet
 from neuroarena.decoders.networks.gru import GRU
 from neuroarena.decoders.networks.mlp import MLP
 from neuroarena.decoders.networks.stgcn import STGCN
@@ -20,9 +21,11 @@ __all__ = [
     "GRU",
     "MLP",
     "STGCN",
+    "EEGNet",
     "NetworkDecoder",
     "cnn",
     "cnn_raw",
+    "eegnet",
     "gru",
     "mlp",
     "stgcn",
@@ -45,6 +48,11 @@ def cnn(**options: Any) -> CNN:
 def cnn_raw(**options: Any) -> CNN:
     """Convolutions over time of raw voltage."""
     return CNN(**{"features": FeatureChain(), **options})
+
+
+def eegnet(**options: Any) -> EEGNet:
+    """Filters in time, then between channels, on raw voltage: classes, numbers or vectors."""
+    return EEGNet(**options)
 
 
 def gru(**options: Any) -> GRU:

@@ -10,15 +10,9 @@ from typing import Any, Self
 import numpy as np
 
 from neuroarena.decoders.alignment import Alignment
-from neuroarena.decoders.decoder import Context, Part, part_targets
-from neuroarena.decoders.networks.training import (
-    Schedule,
-    auroc,
-    import_torch,
-    outputs,
-    private_torch,
-    probabilities,
-)
+from neuroarena.decoders.decoder import Context, Part
+from neuroarena.decoders.networks.goals import goal_for
+from neuroarena.decoders.networks.training import Schedule, import_torch, outputs, private_torch
 from neuroarena.decoders.networks.training import train as train_network
 from neuroarena.errors import InputError
 from neuroarena.features import FeatureChain, Laplacian, Spectrogram
@@ -31,7 +25,9 @@ def laplacian_spectrogram() -> FeatureChain:
 
 @dataclass
 class NetworkDecoder(ABC):
-    """A torch network on standardised features; the epoch is chosen by the AUROC of held-out items.
+    """A torch network on standardised features; the epoch is chosen by held-out items.
+
+    Classes are judged by AUROC, numbers and vectors by squared error.
 
     Held out is the validation part; a benchmark without one gives up the last fifth of the training
     items. Every feature is standardised by the mean and deviation of the items that are trained on.
@@ -83,32 +79,43 @@ class NetworkDecoder(ABC):
         self.classes_ = context.classes
         given = [group.channels for group in (*train, *(validation or ()))]
         self.alignment_ = Alignment.between([*given, *context.test_channels])
-        inputs, targets = stack(self.alignment_, train), part_targets(train, self.classes_)
+        self.goal_ = goal_for(train, context)
+        inputs, targets = stack(self.alignment_, train), self.goal_.targets(train)
         n_fitted = len(inputs) if validation else len(inputs) - max(1, len(inputs) // 5)
-        self.mean_, self.scale_ = standardise(inputs, n_fitted)
+        self.mean_, self.scale_ = self.standardise(inputs, n_fitted)
         judged, judged_targets = inputs[n_fitted:], targets[n_fitted:]
         if validation:
-            judged, judged_targets = self._inputs(validation), part_targets(validation, self.classes_)
-        self._check_classes(targets[:n_fitted], judged_targets)
+            judged, judged_targets = self._inputs(validation), self.goal_.targets(validation)
+        self.goal_.check(targets[:n_fitted], judged_targets, type(self).__name__)
         tensor = torch.from_numpy
+        self.item_shape_ = inputs.shape[1:]
         with private_torch(torch, seed=int(context.rng.integers(2**63))):
-            self.network_ = self.build(inputs[:n_fitted], len(self.classes_))
+            self.network_ = self.build(inputs[:n_fitted], self.goal_.n_outputs)
             self.course_ = train_network(
                 self.network_,
                 tensor(inputs[:n_fitted]),
                 tensor(targets[:n_fitted]),
                 schedule,
                 (tensor(judged), tensor(judged_targets)),
-                auroc,
+                self.goal_.judge,
+                self.goal_.loss,
             )
         return self
 
+    def built_with(self) -> dict[str, Any]:
+        """Give what `build` needs besides the parameters, as plain values; kept with a saved network."""
+        return {}
+
+    def standardise(self, inputs: np.ndarray, n_fitted: int) -> tuple[np.ndarray, np.ndarray]:
+        """Standardise in place by the first `n_fitted` items; give the mean and the scale."""
+        return standardise(inputs, n_fitted)
+
     def predict(self, test: Part) -> np.ndarray:
-        """Give the probability of each class: float64 array (n, classes)."""
+        """Give the probability of each class, (n, classes), or numbers (n,), or vectors (n, length)."""
         torch = import_torch(f"The decoder {type(self).__name__}")
         with private_torch(torch):
             said = outputs(self.network_, torch.from_numpy(self._inputs(test)), self.batch_size)
-            return probabilities(said)
+            return self.goal_.predictions(said)
 
     def _schedule(self) -> Schedule:
         return Schedule(
@@ -125,17 +132,6 @@ class NetworkDecoder(ABC):
         inputs -= self.mean_
         inputs /= self.scale_
         return inputs
-
-    def _check_classes(self, fitted: np.ndarray, judged: np.ndarray) -> None:
-        for where, numbers in (("training", fitted), ("held-out", judged)):
-            found = np.unique(numbers)
-            if len(found) < 2:
-                named = ", ".join(f'"{self.classes_[number]}"' for number in found) or "no class"
-                raise InputError(
-                    f"{type(self).__name__}: the {len(numbers)} {where} items hold {named} only, and the epoch is "
-                    "chosen by AUROC, which needs two classes. Give a validation part that holds both, or training "
-                    "items in mixed order: without a validation part their last fifth is held out."
-                )
 
 
 def stack(alignment: Alignment, part: Part) -> np.ndarray:

@@ -15,6 +15,8 @@ from neuroarena.scoring.classification import binary_auroc
 
 # Judges the outputs (n, classes) of a network against class numbers (n,), both tensors; higher is better.
 Judge = Callable[[Any, Any], float]
+# Gives the loss of outputs (batch, outputs) against targets, a tensor.
+Loss = Callable[[Any, Any], Any]
 
 
 @dataclass(frozen=True)
@@ -114,8 +116,9 @@ def train(
     schedule: Schedule,
     held_out: tuple[Any, Any] | None = None,
     judge: Judge | None = None,
+    loss: Loss | None = None,
 ) -> Course:
-    """Minimise cross-entropy with Adam; with held-out items, stop early and keep the best epoch.
+    """Minimise a loss with Adam; with held-out items, stop early and keep the best epoch.
 
     Parameters
     ----------
@@ -123,12 +126,14 @@ def train(
         Changed in place; left in the state of the best epoch, else of the last.
     inputs : tensor (n, ...)
     targets : int64 tensor (n,)
-        Class numbers.
+        Class numbers, or what `loss` asks for.
     schedule : Schedule
     held_out : pair of tensors, optional
         Inputs and targets on which epochs are judged; never the test part.
     judge : callable, optional
         Needed with `held_out`.
+    loss : callable, optional
+        Cross-entropy when left out.
 
     Raises
     ------
@@ -141,8 +146,9 @@ def train(
         network.parameters(), lr=schedule.learning_rate, weight_decay=schedule.weight_decay
     )
     course, best, waited = Course(), _Best(network), 0
+    loss = loss or torch.nn.functional.cross_entropy
     for epoch in range(schedule.max_epochs):
-        _one_epoch(network, optimiser, inputs, targets, schedule, epoch)
+        _one_epoch(network, optimiser, inputs, targets, schedule, epoch, loss)
         if held_out is None or judge is None:
             continue
         said = outputs(network, held_out[0], schedule.batch_size)
@@ -180,16 +186,14 @@ class _Best:
 
 
 def _one_epoch(
-    network: Any, optimiser: Any, inputs: Any, targets: Any, schedule: Schedule, epoch: int
+    network: Any, optimiser: Any, inputs: Any, targets: Any, schedule: Schedule, epoch: int, loss: Loss
 ) -> None:
-    import torch
-
     network.train()
     for rows in _batches(len(inputs), schedule):
         optimiser.zero_grad()
-        loss = torch.nn.functional.cross_entropy(network(inputs[rows]), targets[rows])
-        _check_finite(loss, "the loss", epoch, schedule)
-        loss.backward()
+        value = loss(network(inputs[rows]), targets[rows])
+        _check_finite(value, "the loss", epoch, schedule)
+        value.backward()
         optimiser.step()
 
 

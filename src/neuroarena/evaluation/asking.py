@@ -1,0 +1,87 @@
+"""Asking a fitted decoder about the test part, so that only the signals can answer."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from neuroarena.decoders import Decoder, StreamDecoder, drive
+from neuroarena.errors import InputError, NeuroarenaError
+from neuroarena.evaluation.parts import StreamSet, WindowSet
+from neuroarena.scoring import StreamRule
+
+# In few batches: enough that a count of calls or a place in a batch tells nothing, few enough to stay fast.
+_MOST_BATCHES = 4
+
+
+def predict_windows(
+    decoder: Decoder, test: Sequence[WindowSet], cache: Path, rng: np.random.Generator, blind: bool
+) -> Any:
+    """Predict windows in an order and in batches drawn at random; give the answers in the order of the sets.
+
+    A decoder sees tokens in place of ids. Every batch is predicted by a fresh copy of the fitted decoder.
+
+    Raises
+    ------
+    NeuroarenaError
+        When a batch is answered with another number of rows.
+    """
+    sizes = [len(windows.starts) for windows in test]
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    answers: list[Any] = [None] * int(offsets[-1])
+    tokens = rng.permutation(len(answers))
+    for rows in _batches(len(answers), rng):
+        groups, asked = [], []
+        for number, windows in enumerate(test):
+            own = rows[(rows >= offsets[number]) & (rows < offsets[number + 1])]
+            if not len(own):
+                continue
+            taken = windows.take(own - offsets[number], (f"{tokens[row]:08d}" for row in own))
+            groups.append(taken.group(decoder.features, cache, blind))
+            asked.append(own)
+        positions = np.concatenate(asked)
+        said: Any = copy.deepcopy(decoder).predict(groups)
+        if not hasattr(said, "__len__") or len(said) != len(positions):
+            got = f"the shape {np.shape(said)}" if isinstance(said, np.ndarray) else f"{said!r:.40}"
+            raise NeuroarenaError(f"predict() returned {got}; expected {len(positions)} rows.")
+        for position, answer in zip(positions, said, strict=True):
+            answers[position] = answer
+    return answers
+
+
+def _batches(n: int, rng: np.random.Generator) -> list[np.ndarray]:
+    cuts = np.sort(rng.integers(0, n + 1, size=min(_MOST_BATCHES, n) - 1))
+    return [rows for rows in np.split(rng.permutation(n), cuts) if len(rows)]
+
+
+def predict_streams(
+    decoder: Any, test: Sequence[StreamSet], rule: StreamRule, rng: np.random.Generator
+) -> list[Any]:
+    """Play every stream to a fresh copy of the fitted decoder; give the answers in the order of the sets.
+
+    Raises
+    ------
+    InputError
+        When the decoder is not one of streams.
+    """
+    if not isinstance(decoder, StreamDecoder):
+        raise InputError(
+            f"{type(decoder).__name__} cannot be played a stream: this task needs a decoder with start() and step()."
+        )
+    listed = [
+        (streams.recording, int(start), int(stop))
+        for streams in test
+        for start, stop in zip(streams.starts, streams.stops, strict=True)
+    ]
+    # Drawn for each stream by its place among the ids alone, so that the order of streams changes nothing.
+    seeds = rng.integers(2**63, size=len(listed))
+    answers: list[Any] = [None] * len(listed)
+    # Played in an order drawn at random: whatever a decoder keeps outside itself, it counts streams in vain.
+    for number in rng.permutation(len(listed)):
+        recording, start, stop = listed[number]
+        answers[number] = drive(decoder, recording, start, stop, rule, np.random.default_rng(seeds[number]))
+    return answers

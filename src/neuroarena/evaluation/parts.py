@@ -1,0 +1,120 @@
+"""What a cell reads: the windows, or the streams, of one part that lie in one recording."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from neuroarena.benchmarks import Codebook
+from neuroarena.decoders import Group
+from neuroarena.evaluation.feature_store import FeatureStore
+from neuroarena.features import FeatureChain
+from neuroarena.recordings import Recording
+
+
+@dataclass(frozen=True)
+class WindowSet:
+    """Examples of one part that lie in one recording, windows of equal length."""
+
+    recording: Recording
+    fingerprint: str
+    starts: np.ndarray
+    length: int
+    table: pd.DataFrame
+    targets: np.ndarray | None
+    codebook: Codebook | None = None
+
+    def digest(self) -> str:
+        """SHA-256 over the recording's fingerprint, the windows, what is known of them and the targets."""
+        content = hashlib.sha256(f"{self.fingerprint} {self.length}".encode())
+        content.update(self.starts.tobytes())
+        _update(content, self.table, self.targets)
+        if self.codebook is not None and self.targets is not None:
+            content.update(self.codebook.fingerprint().encode())
+        return content.hexdigest()
+
+    def group(self, chain: FeatureChain, cache: Path, blind: bool = False) -> Group:
+        """Read the windows, or gather their features, as a decoder sees them; nothing for a blind one."""
+        recording = self.recording
+        targets = self.targets
+        if self.codebook is not None and targets is not None:
+            targets = self.codebook.vectors(targets)
+        if blind:
+            return Group(_no_samples(self), recording.channels, recording.rate_hz, self.table, targets)
+        if not chain.steps:
+            signals = recording.windows(self.starts, self.length)
+            return Group(signals, recording.channels, recording.rate_hz, self.table, targets)
+        signals = FeatureStore(cache, self.fingerprint, chain, self.length).gather(self.starts)
+        return Group(signals, self.channels(chain), chain.rate_after(recording.rate_hz), self.table, targets)
+
+    def channels(self, chain: FeatureChain) -> pd.DataFrame:
+        """Give the channel table that comes out of a feature chain."""
+        return channels_after(chain, self.recording, self.length)
+
+    def take(self, rows: np.ndarray, tokens: Iterable[str]) -> WindowSet:
+        """Give some of these examples in another order, their ids replaced by tokens."""
+        table = self.table.iloc[rows].reset_index(drop=True).assign(id=list(tokens))
+        return WindowSet(self.recording, self.fingerprint, self.starts[rows], self.length, table, None)
+
+
+@dataclass(frozen=True)
+class StreamSet:
+    """Examples of one part that lie in one recording, stretches to be played as streams."""
+
+    recording: Recording
+    fingerprint: str
+    starts: np.ndarray
+    stops: np.ndarray
+    window: int
+    table: pd.DataFrame
+    targets: np.ndarray | None
+    events: pd.DataFrame | None
+
+    def digest(self) -> str:
+        """SHA-256 over the recording's fingerprint, the stretches, the ids, the targets and the events."""
+        content = hashlib.sha256(f"{self.fingerprint} {self.window}".encode())
+        content.update(self.starts.tobytes() + self.stops.tobytes())
+        _update(content, self.table, self.targets)
+        if self.events is not None:
+            content.update(self.events.to_csv(index=False).encode())
+        return content.hexdigest()
+
+    def group(self, chain: FeatureChain) -> Group:
+        """Give the examples as a decoder learns from them: the recording itself, and its events."""
+        table = self.table.assign(start=self.starts, stop=self.stops)
+        recording = self.recording
+        return Group(
+            _no_samples(self),
+            self.channels(chain),
+            recording.rate_hz,
+            table,
+            self.targets,
+            recording,
+            self.events,
+        )
+
+    def channels(self, chain: FeatureChain) -> pd.DataFrame:
+        """Give the channel table that comes out of a feature chain."""
+        return channels_after(chain, self.recording, self.window)
+
+
+def channels_after(chain: FeatureChain, recording: Recording, length: int) -> pd.DataFrame:
+    """Give the channel table that a feature chain leaves of a recording's."""
+    blank = np.zeros((1, len(recording.channels), length), dtype=np.float32)
+    return chain(blank, recording.channels, recording.rate_hz)[1]
+
+
+def _no_samples(examples: WindowSet | StreamSet) -> np.ndarray:
+    return np.empty((len(examples.starts), len(examples.recording.channels), 0), dtype=np.float32)
+
+
+def _update(content: Any, table: pd.DataFrame, targets: np.ndarray | None) -> None:
+    for column in table.columns:
+        content.update("\n".join(map(str, table[column])).encode() + b"\0")
+    content.update("\n".join(map(str, [] if targets is None else targets.tolist())).encode() + b"\0")
