@@ -1,0 +1,8 @@
+"""Running a stranger's code: without labels, without a network, without a place to write, within limits."""
+
+from __future__ import annotations
+
+from neuroarena.sandbox.limits import Limits, Outcome
+from neuroarena.sandbox.run import run_isolated
+
+__all__ = ["Limits", "Outcome", "run_isolated"]

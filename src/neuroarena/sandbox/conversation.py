@@ -1,0 +1,99 @@
+"""Talking with a guest: ask, wait for one answer, and believe nothing about it that was not checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from neuroarena.sandbox.child import Child
+from neuroarena.sandbox.guest.wire import PREFIX_BYTES, Message, frame, message, prefix
+from neuroarena.sandbox.job import Job
+from neuroarena.sandbox.limits import Isolation, Limits, Outcome
+
+
+class Silent(Exception):
+    """The guest ended without an answer; the outcome says how."""
+
+
+class Conversation:
+    """A line to a guest that runs in isolation. Use it in a ``with`` block: leaving ends the guest.
+
+    Parameters
+    ----------
+    job : Job
+        What to run: a guest that speaks the messages of `neuroarena.sandbox.guest.wire`.
+    limits : Limits
+        What it may use.
+    isolation : {"bubblewrap", "process"} or None, default None
+        How it is isolated; None takes the best there is.
+    """
+
+    def __init__(self, job: Job, limits: Limits, isolation: Isolation | None = None) -> None:
+        self._child = Child(job, limits, isolation, talk=True)
+
+    def __enter__(self) -> Conversation:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._child.close()
+
+    def ask(
+        self,
+        kind: str,
+        fields: Mapping[str, Any] | None = None,
+        array: np.ndarray | None = None,
+        *,
+        most_bytes: int = 0,
+    ) -> Message:
+        """Send a message and wait for the answer.
+
+        Parameters
+        ----------
+        kind, fields, array
+            The message.
+        most_bytes : int, default 0
+            Most bytes of numbers the answer may hold.
+
+        Raises
+        ------
+        Stopped
+            When a limit was passed.
+        Silent
+            When the guest ended instead of answering.
+        BadFrame
+            When what it sent is no message or a longer one.
+        """
+        return self._receive(frame(kind, fields, array), most_bytes)
+
+    def listen(self, *, most_bytes: int = 0) -> Message:
+        """Wait for a message without asking; raises as `ask` does."""
+        return self._receive(b"", most_bytes)
+
+    def _receive(self, outgoing: bytes, most_bytes: int) -> Message:
+        buffer = self._child.incoming
+
+        def complete() -> bool:
+            if len(buffer) < PREFIX_BYTES:
+                return False
+            return len(buffer) >= PREFIX_BYTES + sum(prefix(bytes(buffer[:PREFIX_BYTES]), most_bytes))
+
+        if not self._child.pump(outgoing, complete):
+            raise Silent
+        header, body = prefix(bytes(buffer[:PREFIX_BYTES]), most_bytes)
+        middle, end = PREFIX_BYTES + header, PREFIX_BYTES + header + body
+        received = message(bytes(buffer[PREFIX_BYTES:middle]), bytes(buffer[middle:end]))
+        del buffer[:end]
+        return received
+
+    def finish(self) -> Outcome:
+        """Tell the guest that nothing more will be asked, give it a moment, end it, and say what became of it."""
+        return self._child.finish()
+
+    def outcome(self) -> Outcome:
+        """End the guest at once and say what became of it."""
+        return self._child.outcome()

@@ -1,0 +1,80 @@
+"""What is to be run, and where its folders lie on each side."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from neuroarena.errors import InputError
+
+GUEST_FOLDER = Path(__file__).resolve().parent / "guest"
+# The folders above have no __init__ inside: there neuroarena is a namespace with nothing but the guest's modules.
+_BOOT = (
+    "import importlib, os, sys; sys.path.insert(0, os.path.abspath(sys.argv[1] + '/../../..')); "
+    "importlib.import_module(sys.argv[2]).main(sys.argv[3:])"
+)
+
+
+@dataclass(frozen=True)
+class Job:
+    """A command with the folders it may see.
+
+    Attributes
+    ----------
+    command : tuple of str or Path
+        Program and arguments. A `Path` inside one of the folders below is given as it is called inside.
+    inputs : mapping of str to Path
+        Folders to read, by the name they have inside.
+    output : Path or None
+        The one folder to write.
+    hidden : tuple of Path
+        Folders that must not be seen even where they lie inside one that is (data below /usr, say).
+
+    Raises
+    ------
+    InputError
+        When a folder does not exist or a name is no plain word.
+    """
+
+    command: tuple[str | Path, ...]
+    inputs: Mapping[str, Path] = field(default_factory=dict)
+    output: Path | None = None
+    hidden: tuple[Path, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name, folder in self.inputs.items():
+            if not name.isidentifier():
+                raise InputError(f'An input of a sandbox is named with a plain word, got "{name}".')
+            if not folder.is_dir():
+                raise InputError(f"{folder}: no such folder, to be read in a sandbox.")
+        if self.output is not None and not self.output.is_dir():
+            raise InputError(f"{self.output}: no such folder, to be written by a sandbox.")
+
+
+def guest_command(module: str, arguments: Sequence[str | Path] = ()) -> tuple[str | Path, ...]:
+    """Give the command that runs ``main(arguments)`` of a guest module in this interpreter.
+
+    Examples
+    --------
+    >>> guest_command("neuroarena.sandbox.guest.eeg2025", ["2"])[-2:]
+    ('neuroarena.sandbox.guest.eeg2025', '2')
+    """
+    # -I: no folder, variable or site of the user decides what is imported. -B: nothing to be written.
+    return (sys.executable, "-I", "-B", "-c", _BOOT, GUEST_FOLDER, module, *arguments)
+
+
+def placed(part: str | Path, places: Mapping[Path, Path]) -> str:
+    """Give an argument as it is called inside.
+
+    Examples
+    --------
+    >>> placed(Path("/home/me/zip/a.pt"), {Path("/home/me/zip"): Path("/input/submission")})
+    '/input/submission/a.pt'
+    """
+    if isinstance(part, Path):
+        for outside, inside in places.items():
+            if part.is_relative_to(outside):
+                return str(inside / part.relative_to(outside))
+    return str(part)

@@ -1,0 +1,185 @@
+"""Limits where a control group can be written, where none can, and for an ordinary user."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+import neuroarena
+from neuroarena.sandbox import Limits, cgroups, run_isolated, syscalls
+from neuroarena.sandbox.cgroups import Cgroup, Hierarchy, hierarchies
+
+HUNGRY = "a = [b'1' * 10**6 for _ in range(900)]; import time; time.sleep(20)"
+FORKING = """
+import os, time
+for _ in range(60):
+    if os.fork() == 0:
+        time.sleep(20)
+        os._exit(0)
+time.sleep(20)
+"""
+V1 = """\
+tmpfs /sys/fs/cgroup tmpfs rw 0 0
+cgroup /sys/fs/cgroup/memory cgroup rw,relatime,memory 0 0
+cgroup /sys/fs/cgroup/pids cgroup rw,relatime,pids 0 0
+cgroup2 /sys/fs/cgroup/unified cgroup2 rw,relatime 0 0
+"""
+
+
+@pytest.mark.parametrize(
+    ("mounts", "own", "expected"),
+    [
+        (
+            V1,
+            "8:pids:/\n4:memory:/user/a\n0::/\n",
+            {"memory": (1, "/sys/fs/cgroup/memory/user/a"), "pids": (1, "/sys/fs/cgroup/pids")},
+        ),
+        (
+            "cgroup2 /sys/fs/cgroup cgroup2 rw 0 0\n",
+            "0::/user.slice/app.slice/x.scope\n",
+            dict.fromkeys(("memory", "pids"), (2, "/sys/fs/cgroup/user.slice/app.slice/x.scope")),
+        ),
+        (
+            "cgroup2 /sys/fs/cgroup/unified cgroup2 rw 0 0\ncgroup /cg/mem cgroup rw,memory,cpu 0 0\n",
+            "3:memory,cpu:/m\n0::/u\n",
+            {"memory": (1, "/cg/mem/m"), "pids": (2, "/sys/fs/cgroup/unified/u")},
+        ),
+        ("proc /proc proc rw 0 0\n", "", {}),
+    ],
+    ids=["version 1", "version 2", "both", "none"],
+)
+def test_the_hierarchy_of_each_controller_is_found(mounts: str, own: str, expected: dict):
+    found = {name: (at.version, str(at.own)) for name, at in hierarchies(mounts, own).items()}
+    assert found == expected
+
+
+def test_in_version_2_the_nearest_ancestor_that_hands_the_controller_on_is_asked(tmp_path: Path):
+    scope = tmp_path / "user" / "app" / "x.scope"
+    scope.mkdir(parents=True)
+    for folder, hands_on in ((tmp_path, "cpu memory pids"), (tmp_path / "user", "memory pids"), (scope, "")):
+        (folder / "cgroup.subtree_control").write_text(hands_on)
+    (scope.parent / "cgroup.subtree_control").write_text("memory")
+    at = Hierarchy(2, tmp_path, scope)
+    assert cgroups._parents("memory", at)[0] == scope.parent
+    assert cgroups._parents("pids", at)[0] == tmp_path / "user"
+    assert cgroups._parents("io", at) == []
+
+
+def test_groups_of_killed_makers_are_swept_and_own_ones_removed():
+    group = Cgroup.create(Limits())
+    if not group.folders:
+        pytest.skip("no control group can be written here")
+    parent = next(iter(group.folders.values())).parent
+    with subprocess.Popen([sys.executable, "-c", ""]) as ended:
+        pass
+    stale = parent / f"neuroarena-{ended.pid}-0"
+    stale.mkdir()
+    other = Cgroup.create(Limits())
+    assert not stale.exists()
+    assert all(folder.exists() for folder in group.folders.values()), "a living maker keeps its group"
+    for each in (group, other):
+        each.remove()
+        assert not any(folder.exists() for folder in each.folders.values())
+
+
+@pytest.mark.parametrize("isolation", ["bubblewrap", "process"])
+@pytest.mark.parametrize(
+    ("source", "limits", "status"),
+    [
+        (HUNGRY, Limits(memory_mb=200, seconds=60), "memory"),
+        (FORKING, Limits(processes=20, seconds=60), "processes"),
+        ("import time; time.sleep(0.6)", Limits(), "finished"),
+    ],
+    ids=["memory", "processes", "modest"],
+)
+def test_without_a_control_group_limits_are_held_by_looking_and_that_is_said(
+    bwrap: None,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    source: str,
+    limits: Limits,
+    status: str,
+    isolation: str,
+):
+    (tmp_path / "mounts").write_text("")
+    monkeypatch.setattr(cgroups, "_MOUNTS", tmp_path / "mounts")
+    outcome = run_isolated([sys.executable, "-I", "-c", source], limits=limits, isolation=isolation)
+    if status == "processes" and os.getuid():
+        # The resource limit inside binds everyone but root: the fork fails before it is seen.
+        assert outcome.status in ("processes", "failed")
+    else:
+        assert outcome.status == status
+    assert (
+        "no control group can be written: memory and the number of processes"
+        in outcome.warnings[-1 if isolation == "process" else 0]
+    )
+    assert outcome.peak_memory_mb is not None
+    assert outcome.peak_memory_mb > 1
+
+
+def test_the_filter_of_system_calls_compiles_where_it_can_be_had():
+    descriptor, reason = syscalls.filter_file()
+    if descriptor is None:
+        assert reason is not None
+        pytest.skip(reason)
+    try:
+        size = os.fstat(descriptor).st_size
+        assert size > 0
+        assert size % 8 == 0, "a filter is a list of eight-byte instructions"
+    finally:
+        os.close(descriptor)
+
+
+AS_NOBODY = """
+import os, sys
+sys.path.insert(0, sys.argv[1])
+try:
+    from neuroarena.sandbox import Limits, run_isolated
+except Exception as error:
+    print("skip", error)
+    raise SystemExit
+source = '''
+import os, time
+made = 0
+try:
+    while made < 200:
+        if os.fork() == 0:
+            time.sleep(20)
+            os._exit(0)
+        made += 1
+except OSError:
+    pass
+print(made, os.getuid(), os.path.exists(f"/proc/{os.sys.argv[1]}"), sorted(os.listdir("/")), flush=True)
+time.sleep(0.5)
+'''
+outcome = run_isolated([sys.executable, "-I", "-c", source, str(os.getpid())], limits=Limits(processes=20, seconds=60))
+print(outcome.isolation, outcome.status, outcome.stderr_tail)
+"""
+
+
+def test_an_ordinary_user_gets_the_same_walls(bwrap: None, tmp_path: Path):
+    setpriv, python = shutil.which("setpriv"), Path("/usr/bin/python3")
+    if os.getuid() or setpriv is None or not python.exists():
+        pytest.skip("needs root, setpriv and a Python of the system, to become somebody else")
+    root = Path(neuroarena.__file__).parents[1]
+    ran = subprocess.run(
+        [setpriv, "--reuid=65534", "--regid=65534", "--clear-groups", python, "-IB", "-c", AS_NOBODY, root],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd="/",
+    )
+    if ran.returncode or ran.stdout.startswith("skip"):
+        pytest.skip(f"another user cannot import the package: {ran.stdout}{ran.stderr[-300:]}")
+    isolation, status, made, uid, seen, *folders = textwrap.dedent(ran.stdout).split(maxsplit=5)
+    if isolation != "bubblewrap":
+        pytest.skip("other users may not make namespaces here")
+    assert (status, uid, seen) == ("finished", "65534", "False")
+    assert int(made) < 20
+    assert "home" not in folders[0]
