@@ -1,0 +1,81 @@
+"""Responses of models kept on disk, by the content they were computed from."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from neuroarena import __version__
+from neuroarena.atomic import replacing
+from neuroarena.fingerprint import digest
+
+
+@dataclass(frozen=True)
+class FeatureCache:
+    """A folder of arrays named by what they were computed from.
+
+    A key is made of hashes of the weights and code, the preprocessing, the layer, the bytes of every stimulus and the
+    version of neuroarena. Renaming a model changes nothing; changing one weight changes the key.
+
+    Parameters
+    ----------
+    folder : path
+        Made when something is first kept.
+    largest_bytes : int
+        Arrays above this are not kept: the first layers of a large network would fill a disk.
+    """
+
+    folder: Path
+    largest_bytes: int = 2_000_000_000
+
+    @classmethod
+    def default(cls) -> FeatureCache:
+        """Give the cache in ``$NEUROARENA_CACHE``, else in the user's cache folder."""
+        named = os.environ.get("NEUROARENA_CACHE")
+        home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "neuroarena"
+        return cls((Path(named) if named else home) / "brainscore-features")
+
+    def key(self, **content: Any) -> str:
+        """Make the key of some content, which must have a plain JSON form."""
+        return digest({"neuroarena": __version__, **content})
+
+    def get(self, key: str) -> npt.NDArray[np.floating] | None:
+        """Give what is kept under a key, or None; a damaged file counts as none."""
+        path = self._path(key)
+        if not path.exists():
+            return None
+        try:
+            found: npt.NDArray[np.floating] = np.load(path, allow_pickle=False)
+        except (ValueError, OSError, EOFError):
+            return None
+        return found
+
+    def put(self, key: str, values: npt.NDArray[np.floating]) -> None:
+        """Keep an array, whole or not at all; one that is too large is not kept."""
+        if values.nbytes > self.largest_bytes:
+            return
+        with replacing(self._path(key)) as temporary, open(temporary, "wb") as file:
+            np.save(file, values, allow_pickle=False)
+
+    def info(self) -> dict[str, int]:
+        """Say how many arrays are kept, and their bytes."""
+        files = self._files()
+        return {"arrays": len(files), "bytes": sum(path.stat().st_size for path in files)}
+
+    def clear(self) -> int:
+        """Remove every array and say how many there were."""
+        files = self._files()
+        for path in files:
+            path.unlink(missing_ok=True)
+        return len(files)
+
+    def _files(self) -> list[Path]:
+        return sorted(self.folder.glob("*.npy")) if self.folder.is_dir() else []
+
+    def _path(self, key: str) -> Path:
+        return self.folder / f"{key}.npy"

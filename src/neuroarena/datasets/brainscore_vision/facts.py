@@ -1,0 +1,94 @@
+"""What is known of the published files: names, stimuli, coordinates, hashes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Study:
+    """One assembly and the stimuli that were shown.
+
+    Attributes
+    ----------
+    identifier : str
+        Of the assembly; its file is ``assy_<identifier, dots as underscores>.nc``.
+    stimuli : str
+        Identifier of the stimulus set.
+    coordinates : tuple of str
+        What the file must hold besides the ids of neuroids and stimuli.
+    regions : tuple of str
+    columns : tuple of str
+        What the table of stimuli must hold besides.
+    sha1 : str, optional
+        Of the published file, where it is known.
+    """
+
+    identifier: str
+    stimuli: str
+    coordinates: tuple[str, ...]
+    regions: tuple[str, ...]
+    columns: tuple[str, ...] = ()
+    sha1: str | None = None
+
+    @property
+    def file(self) -> str:
+        """Name of the netCDF file."""
+        return f"assy_{self.identifier.replace('.', '_')}.nc"
+
+    @property
+    def table(self) -> str:
+        """Name of the table of stimuli; the zip beside it has the same stem."""
+        return stimulus_table(self.stimuli)
+
+    @property
+    def of_properties(self) -> bool:
+        """Whether it holds properties of neurons, not responses."""
+        return "neuronal_property" in self.coordinates
+
+
+def stimulus_table(identifier: str) -> str:
+    """Give the name of the table of a stimulus set.
+
+    Examples
+    --------
+    >>> stimulus_table("FreemanZiemba2013.aperture-public")
+    'stimulus_FreemanZiemba2013_aperture-public.csv'
+    """
+    return f"stimulus_{identifier.replace('.', '_')}.csv"
+
+
+_GRATING = ("degrees", "position_y", "position_x", "radius", "spatial_frequency", "orientation", "phase")
+_TIMED = ("region", "repetition", "time_bin_start", "time_bin_end")
+_PROPERTY = ("region", "neuronal_property")
+
+# What load_dataset calls it -> the study.
+STUDIES: dict[str, Study] = {
+    "MajajHong2015.public": Study(
+        "dicarlo.MajajHong2015.public",
+        "hvm-public",
+        _TIMED,
+        ("V4", "IT"),
+        ("object_name",),
+        "13d28ca0ce88ee550b54db3004374ae19096e9b9",
+    ),
+    "FreemanZiemba2013.public": Study(
+        "movshon.FreemanZiemba2013.public",
+        "FreemanZiemba2013.aperture-public",
+        _TIMED,
+        ("V1", "V2"),
+        ("texture_type",),
+        "761c08f796db4e342555cdb60eef23a4f19ead43",
+    ),
+    "Kar2019": Study(
+        "dicarlo.Kar2019", "dicarlo.Kar2019", ("region", "i1_threshold"), ("IT",), ("object_name",)
+    ),
+    "Cavanaugh2002a": Study("movshon.Cavanaugh2002a", "Marques2020_size", _PROPERTY, ("V1",), _GRATING),
+    "Ringach2002": Study("shapley.Ringach2002", "Marques2020_orientation", _PROPERTY, ("V1",), _GRATING),
+    "DeValois1982b": Study(
+        "devalois.DeValois1982b", "Marques2020_spatial_frequency", _PROPERTY, ("V1",), _GRATING
+    ),
+}
+# Stimulus sets that belong to no assembly: what every study of properties shows first.
+FIRST_SHOWN = ("Marques2020_blank", "Marques2020_receptive_field", "Marques2020_orientation")
+STIMULUS_SETS = tuple(dict.fromkeys([*(study.stimuli for study in STUDIES.values()), *FIRST_SHOWN]))
