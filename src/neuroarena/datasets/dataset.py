@@ -62,6 +62,9 @@ class Dataset:
     fetch_plan : callable, optional
         ``fetch_plan(subjects, sessions, url)`` lists the files to fetch for some subjects or sessions (None:
         all that the other allows) from the dataset's server or a mirror; absent when there is none to ask.
+    preprocess : callable, optional
+        ``preprocess(raw, out, progress)`` turns the raw release into the copy that benchmarks read; absent when
+        they read what is published.
     """
 
     name: str
@@ -75,6 +78,7 @@ class Dataset:
     verify: Callable[[str | Path], list[Problem]]
     simulate_options: Mapping[str, str] = field(default_factory=dict)
     fetch_plan: FetchPlanner | None = None
+    preprocess: Callable[..., dict[str, Any]] | None = None
 
 
 def locate_folder(dataset: Dataset, root: str | Path | None = None) -> Path:

@@ -1,0 +1,70 @@
+"""Checking a folder of mental commands, real or simulated."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from neuroarena.datasets.bci_commands.reader import CUES, BciCommands
+from neuroarena.datasets.dataset import Problem
+from neuroarena.errors import InputError
+
+
+def verify(root: str | Path) -> list[Problem]:
+    """List what is missing or inconsistent in a folder; an empty list when it is good.
+
+    Signals are not read, only headers and tables.
+
+    Parameters
+    ----------
+    root : path
+        The folder.
+    """
+    problems: list[Problem] = []
+    try:
+        data = BciCommands(root)
+        people = data.people
+    except InputError as error:
+        return [_problem(error, Path(root))]
+    problems += _check_card(data)
+    for person in people:
+        try:
+            runs = data.runs([person])
+        except InputError as error:
+            problems.append(_problem(error, data.root))
+            continue
+        for path in runs["path"]:
+            problems += _check_run(data, path)
+    return problems
+
+
+def _check_card(data: BciCommands) -> list[Problem]:
+    listed: dict[str, int] = (data.card or {}).get("files", {})
+    problems = []
+    for name, size in listed.items():
+        file = data.root / name
+        if not file.is_file():
+            problems.append(Problem(name, "is missing, but simulated.json lists it."))
+        elif file.stat().st_size != size:
+            problems.append(Problem(name, f"has {file.stat().st_size} bytes, simulated.json says {size}."))
+    return problems
+
+
+def _check_run(data: BciCommands, path: str) -> list[Problem]:
+    try:
+        trials = data.trials(path)
+    except InputError as error:
+        return [_problem(error, data.root)]
+    absent = sorted(set(CUES.values()) - set(trials["label"]))
+    if absent:
+        name = Path(path).relative_to(data.root).as_posix()
+        return [Problem(name, f"has no trial of the class {absent[0]}.")]
+    return []
+
+
+def _problem(error: InputError, root: Path) -> Problem:
+    """Make a problem of a refusal; most begin with the path of the file, which is then the one named."""
+    message, prefix = str(error), f"{root}/"
+    if message.startswith(prefix):
+        file, _, message = message.removeprefix(prefix).partition(": ")
+        return Problem(file, message)
+    return Problem(".", message)

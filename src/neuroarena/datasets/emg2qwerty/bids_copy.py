@@ -1,0 +1,131 @@
+"""The BIDS copy of emg2qwerty (NEMAR nm000104): BDF files and tables of events, read as the original is."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from neuroarena.datasets.emg2qwerty.characters import character_of
+from neuroarena.datasets.emg2qwerty.reader import find_split_file
+from neuroarena.datasets.emg2qwerty.sessions import ON_KEYBOARD, plain_user
+from neuroarena.datasets.emg2qwerty.split_file import SplitFile
+from neuroarena.datasets.emg2qwerty.wristbands import BANDS, ELECTRODES, RATE_HZ
+from neuroarena.errors import InputError
+from neuroarena.recordings import Recording
+
+TASK = "typing"
+_KEYSTROKE = "keystroke_"
+# Split files name a session by day, Unix time and user; the copy names it by user and Unix time.
+_ORIGINAL = re.compile(r"\d{4}-\d\d-\d\d-(?P<time>\d+)-.+")
+
+
+class Emg2QwertyBids:
+    """A folder ``sub-<user>/ses-<Unix time>/emg/``; sessions go by the names that split files use, or by Unix time.
+
+    Parameters
+    ----------
+    root : path
+        The dataset's folder.
+
+    Raises
+    ------
+    InputError
+        When the folder holds no recording of the task, or two sessions share their Unix time.
+    """
+
+    simulated = False
+    card = None
+
+    def __init__(self, root: str | Path) -> None:
+        from neuroarena.recordings.bids import bids_recordings
+
+        self.root = Path(root)
+        table = bids_recordings(self.root, "emg", task=TASK)
+        self._files: dict[str, Path] = dict(zip(table["session"], map(Path, table["path"]), strict=True))
+        self._users = dict(zip(table["session"], map(plain_user, table["subject"]), strict=True))
+        if len(self._files) < len(table):
+            twice = table.loc[table["session"].duplicated(), "session"].iloc[0]
+            raise InputError(
+                f"{self.root}: two recordings are of ses-{twice}. A Unix time must name one session."
+            )
+        self.sessions = tuple(self._files)
+
+    def file(self, session: str) -> Path:
+        """Give the signal file of a session.
+
+        Raises
+        ------
+        InputError
+            When the folder has none.
+        """
+        return self._files[self._time(session)]
+
+    def about(self, session: str) -> tuple[str, str]:
+        """Give the user and the condition of a session; all of the copy were typed on a keyboard."""
+        return self._users[self._time(session)], ON_KEYBOARD
+
+    def recording(self, session: str) -> Recording:
+        """Open the signals of a session: EMG0 to EMG15 of the left wristband, EMG16 to EMG31 of the right one.
+
+        Raises
+        ------
+        InputError
+            When a channel is missing, or the rate is another than 2 kHz.
+        """
+        from neuroarena.recordings.bids import open_bids
+
+        opened = open_bids(self.file(session), kinds=["emg"])
+        if opened.rate_hz != RATE_HZ:
+            raise InputError(
+                f"{self.file(session)}: has {opened.rate_hz:g} samples a second, expected {RATE_HZ:g}."
+            )
+        return opened.select([f"EMG{number}" for number in range(len(BANDS) * ELECTRODES)])
+
+    def events(self, session: str) -> pd.DataFrame:
+        """List the keys typed in a session: onset_s, duration_s, value (one character a key)."""
+        keys = self._keys(session)
+        last = (self.recording(session).n_samples - 1) / RATE_HZ
+        # On the grid of samples, as in the original; a key after the last sample counts as pressed at it.
+        onsets = np.minimum(np.ceil(keys["onset_s"] * RATE_HZ - 1e-6) / RATE_HZ, last)
+        return keys.assign(onset_s=onsets)
+
+    def text(self, session: str) -> str:
+        """Give the text of a session, one character a key; backspace is a character like any other."""
+        return "".join(self._keys(session)["value"])
+
+    def split_file(self, path: str | Path | None = None) -> SplitFile:
+        """Read a split file; by default ``generic.yaml`` in the folder."""
+        return find_split_file(self.root, path)
+
+    def _keys(self, session: str) -> pd.DataFrame:
+        from neuroarena.recordings.bids import bids_events
+
+        file = self.file(session)
+        table = bids_events(file)
+        if "value" not in table:
+            raise InputError(f"{file}: its events.tsv has no column value.")
+        pressed = table["value"].astype(str).str.startswith(_KEYSTROKE) & (table["onset_s"] >= 0)
+        table = table[pressed]
+        # The column `key` is left out by some converters; the value tells the same.
+        characters = [character_of(value.removeprefix(_KEYSTROKE)) for value in table["value"]]
+        made = pd.DataFrame(
+            {
+                "onset_s": table["onset_s"].to_numpy(),
+                "duration_s": table["duration_s"].fillna(0.0).to_numpy(),
+                "value": characters,
+            }
+        )
+        made = made[made["value"].notna()].sort_values("onset_s", kind="stable")
+        return made.reset_index(drop=True)
+
+    def _time(self, session: str) -> str:
+        match = _ORIGINAL.fullmatch(session)
+        time = match["time"] if match else session
+        if time not in self._files:
+            raise InputError(
+                f'{self.root}: there is no session "{session}" (ses-{time}); {len(self._files)} others are there.'
+            )
+        return time

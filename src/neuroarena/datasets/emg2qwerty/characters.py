@@ -1,0 +1,123 @@
+"""The 98 keys of emg2qwerty as characters: one character a key, and what becomes of all others."""
+
+from __future__ import annotations
+
+import string
+import unicodedata
+from collections.abc import Iterable
+
+import numpy as np
+
+from neuroarena.errors import InputError
+
+BACKSPACE, ENTER, SPACE, SHIFT = "\u232b", "\u23ce", " ", "\u21e7"
+CHARACTERS = (
+    string.ascii_lowercase
+    + string.ascii_uppercase
+    + string.digits
+    + string.punctuation
+    + BACKSPACE
+    + ENTER
+    + SPACE
+    + SHIFT
+)
+BLANK = len(CHARACTERS)
+NAMED_KEYS = {"Key.backspace": BACKSPACE, "Key.enter": ENTER, "Key.space": SPACE, "Key.shift": SHIFT}
+
+_NUMBER = {character: number for number, character in enumerate(CHARACTERS)}
+_REPLACED = {
+    "\n": ENTER,
+    "\r": ENTER,
+    "\x08": BACKSPACE,
+    "\u2019": "'",
+    "\u201c": '"',
+    "\u201d": '"',
+    "\u2014": "-",
+}
+# Letters and signs that Unicode does not decompose, with the one ASCII character they are commonly written as.
+_PLAIN = dict(
+    zip(
+        "\u00f8\u00d8\u0142\u0141\u0111\u0110\u0127\u0126\u0131\u0167\u0166",
+        "oOlLdDhHitT",
+        strict=True,
+    )
+)
+_PLAIN |= dict.fromkeys("\u2010\u2011\u2012\u2013\u2015\u2212", "-")
+_PLAIN |= {"\u2018": "'", "\u201b": "'", "\u201a": ",", "\u00d7": "x", "\u00f7": "/", "\u00a1": "!"}
+
+
+def character_of(key: str) -> str | None:
+    """Give the character of a key as it was logged; None for a key that is not in the set.
+
+    Parameters
+    ----------
+    key : str
+        A character, or a name such as ``Key.space``.
+
+    Examples
+    --------
+    >>> [character_of(key) for key in ("a", "Key.space", "\u2019", "\u00e9", "Key.caps_lock", "Key.tab")]
+    ['a', ' ', "'", 'e', None, None]
+    """
+    if key in NAMED_KEYS:
+        return NAMED_KEYS[key]
+    # A named key is never spelled out: "Key.tab" is no text.
+    return _normal(key) if len(key) == 1 else None
+
+
+def normal_text(text: str) -> str:
+    """Give a text in the characters of the set; what has no place in it is dropped.
+
+    Line ends become the sign for enter, the backspace character its sign, curly quotes and dashes
+    plain ones; an accented letter is its plain letter. Backspace is a character like any other:
+    it is never applied.
+
+    Examples
+    --------
+    >>> normal_text("caf\u00e9 \u201cno\u201d\\n")
+    'cafe "no"\u23ce'
+    """
+    return "".join(filter(None, map(_normal, text)))
+
+
+def _normal(character: str) -> str | None:
+    character = _REPLACED.get(character, character)
+    if character in _NUMBER:
+        return character
+    plain = _PLAIN.get(character) or "".join(
+        part for part in unicodedata.normalize("NFKD", character) if not unicodedata.combining(part)
+    )
+    return plain if plain in _NUMBER else None
+
+
+def labels_of(text: str) -> np.ndarray:
+    """Give the class number of each character: int64 array (n,).
+
+    Raises
+    ------
+    InputError
+        Naming the first character that is not in the set.
+
+    Examples
+    --------
+    >>> labels_of("a~ ").tolist()
+    [0, 93, 96]
+    """
+    for place, character in enumerate(text):
+        if character not in _NUMBER:
+            raise InputError(
+                f"Character {place} of the text, {character!r}, is none of the {BLANK} keys. "
+                "Put the text through normal_text first."
+            )
+    return np.array([_NUMBER[character] for character in text], dtype=np.int64)
+
+
+def text_of(labels: Iterable[int]) -> str:
+    """Give the text of class numbers; the blank, 98, is no key and must not be among them.
+
+    Examples
+    --------
+    >>> text_of([7, 8, 96, 94])
+    'hi \u232b'
+    """
+    return "".join(CHARACTERS[label] for label in labels)

@@ -1,0 +1,150 @@
+"""A folder of emg2qwerty: session files, what was typed in them, and the published split."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from neuroarena.datasets.emg2qwerty.sessions import (
+    ON_KEYBOARD,
+    Session,
+    events_of,
+    parse_session,
+    plain_user,
+    text_of_session,
+)
+from neuroarena.datasets.emg2qwerty.split_file import SplitFile, read_split_file
+from neuroarena.datasets.emg2qwerty.wristbands import WristbandSource, open_wristbands
+from neuroarena.errors import InputError
+from neuroarena.recordings import Recording
+
+CARD = "simulated.json"
+SPLIT_FILE = "generic.yaml"
+
+
+class Emg2Qwerty:
+    """A folder of session files ``<session>.hdf5``, real or simulated.
+
+    Parameters
+    ----------
+    root : path
+        The folder.
+
+    Attributes
+    ----------
+    sessions : tuple of str
+        Names of the sessions, sorted.
+    simulated : bool
+        Whether the folder is a simulated twin.
+
+    Raises
+    ------
+    InputError
+        When the folder is missing or holds no session file.
+    """
+
+    def __init__(self, root: str | Path) -> None:
+        self.root = Path(root)
+        if not self.root.is_dir():
+            raise InputError(f"{self.root}: there is no such folder. Expected one with <session>.hdf5 files.")
+        self.sessions = tuple(sorted(path.stem for path in self.root.glob("*.hdf5")))
+        if not self.sessions:
+            raise InputError(f"{self.root}: holds no <session>.hdf5 file. Is it the folder of emg2qwerty?")
+        self.card = _read_card(self.root / CARD)
+        self._about: dict[str, tuple[str, str]] = {}
+
+    @property
+    def simulated(self) -> bool:
+        """Whether the folder is a simulated twin."""
+        return self.card is not None
+
+    def file(self, session: str) -> Path:
+        """Give the file of a session.
+
+        Raises
+        ------
+        InputError
+            When the folder has none.
+        """
+        if session not in self.sessions:
+            raise InputError(
+                f'{self.root}: there is no session "{session}" ({session}.hdf5); {len(self.sessions)} others are there.'
+            )
+        return self.root / f"{session}.hdf5"
+
+    def recording(self, session: str) -> Recording:
+        """Open the signals of a session: 32 channels at 2 kHz, left wristband first. Nothing is read yet."""
+        return open_wristbands(self.file(session))
+
+    def about(self, session: str) -> tuple[str, str]:
+        """Give the user and the condition of a session, without reading what was typed.
+
+        Raises
+        ------
+        InputError
+            When the file does not say whose it is.
+        """
+        if session not in self._about:
+            said = WristbandSource(self.file(session)).attributes(("user", "condition"))
+            if "user" not in said:
+                raise InputError(f"{self.file(session)}: the group has no attribute user.")
+            self._about[session] = plain_user(said["user"]), str(said.get("condition", ON_KEYBOARD))
+        return self._about[session]
+
+    def session(self, session: str) -> Session:
+        """Read what a session's file says besides the signals."""
+        file = self.file(session)
+        return parse_session(WristbandSource(file).attributes(), file.name)
+
+    def events(self, session: str) -> pd.DataFrame:
+        """List the keys typed in a session: onset_s, duration_s, value (one character a key)."""
+        return events_of(self.session(session), WristbandSource(self.file(session)).times())
+
+    def text(self, session: str) -> str:
+        """Give the text of a session, one character a key; backspace is a character like any other."""
+        first = WristbandSource(self.file(session)).times(1)[0]
+        return text_of_session(self.session(session), float(first))
+
+    def split_file(self, path: str | Path | None = None) -> SplitFile:
+        """Read a split file; by default ``generic.yaml`` in the folder.
+
+        Raises
+        ------
+        InputError
+            When there is none, or it is damaged.
+        """
+        return find_split_file(self.root, path)
+
+
+def find_split_file(root: Path, path: str | Path | None = None) -> SplitFile:
+    """Read a split file, or the one that lies in a folder of the dataset.
+
+    Raises
+    ------
+    InputError
+        When there is none, or it is damaged.
+    """
+    if path is not None:
+        return read_split_file(path)
+    for place in (SPLIT_FILE, f"splits/{SPLIT_FILE}", f"config/user/{SPLIT_FILE}"):
+        if (root / place).is_file():
+            return read_split_file(root / place)
+    raise InputError(
+        f"{root}: there is no {SPLIT_FILE}, the published list of training, validation and test sessions. "
+        "Put it into the folder, or name it with split_file."
+    )
+
+
+def _read_card(path: Path) -> dict[str, Any] | None:
+    if not path.is_file():
+        return None
+    try:
+        card = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: cannot be read as JSON: {error}.") from error
+    if not isinstance(card, dict) or card.get("simulated") is not True:
+        raise InputError(f'{path}: expected the card of a simulated twin ("simulated": true).')
+    return card

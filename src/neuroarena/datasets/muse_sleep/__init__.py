@@ -1,0 +1,43 @@
+"""Muse sleep onset: people falling asleep at home with four dry electrodes, and when N2 came."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from neuroarena.datasets.dataset import Dataset
+from neuroarena.datasets.muse_sleep.reader import MuseSleep
+from neuroarena.datasets.muse_sleep.verify import verify
+
+__all__ = ["DATASET", "MuseSleep", "simulate", "verify"]
+
+
+def simulate(root: str | Path, **options: Any) -> dict[str, Any]:
+    """Write a simulated twin; see :func:`neuroarena.datasets.muse_sleep.twin.simulate`."""
+    from neuroarena.datasets.muse_sleep import twin
+
+    return twin.simulate(root, **options)
+
+
+DATASET = Dataset(
+    name="muse_sleep",
+    title="Muse sleep onset",
+    licence="CC-BY-NC-SA-4.0",
+    description=(
+        "540 recordings of 203 people falling asleep at home, TP9, AF7, AF8 and TP10 at 128 Hz, with the time of N2; "
+        "every recording ends exactly 300 s after it."
+    ),
+    origin="NEMAR nm000287 (Interaxon 2026)",
+    environment=("NEUROARENA_MUSE_SLEEP",),
+    open=MuseSleep,
+    simulate=simulate,
+    verify=verify,
+    simulate_options={
+        "people": "number of people, 1 to 203 (default 10)",
+        "recordings": "recordings of each, 1 to 5 (default 2)",
+        "longest": "minutes of the longest recording, 11 to 35 (default 20)",
+        "seed": "seed of all chance (default 0)",
+        "strength": "how strongly rhythms follow the stages; 0 is pure chance (default 1)",
+        "plant_leak": "plant an answer: channel, length or order (default none)",
+    },
+)

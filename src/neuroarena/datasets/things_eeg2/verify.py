@@ -1,0 +1,69 @@
+"""Checking a folder of THINGS-EEG2, real or simulated."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from neuroarena.datasets.dataset import Problem
+from neuroarena.datasets.things_eeg2.reader import PARTS, ThingsEEG2
+from neuroarena.errors import InputError
+
+
+def verify(root: str | Path) -> list[Problem]:
+    """List what is missing or inconsistent in a folder; an empty list when it is good.
+
+    Signals are not read, only their shapes: a real folder takes seconds.
+    """
+    problems: list[Problem] = []
+    try:
+        data = ThingsEEG2(root)
+    except InputError as error:
+        return [_problem(error, Path(root))]
+    if _attempt(problems, data, lambda: data.images) is None:
+        return problems
+    if data.simulated:
+        _check_card(problems, data)
+    _attempt(problems, data, data.embeddings)
+    layouts: dict[str, tuple[Any, ...]] = {}
+    for subject in data.subjects:
+        for part in PARTS:
+            epochs = _attempt(problems, data, functools.partial(data.epochs, subject, part))
+            if epochs is None:
+                continue
+            layout = (epochs.channels, epochs.data.shape[3], epochs.rate_hz)
+            first, expected = next(iter(layouts.items()), (None, layout))
+            layouts[f"{subject} {part}"] = layout
+            if layout != expected:
+                file = data.file(subject, part).relative_to(data.root).as_posix()
+                problems.append(Problem(file, f"channels, samples or rate differ from those of {first}."))
+    return problems
+
+
+def _check_card(problems: list[Problem], data: ThingsEEG2) -> None:
+    for name, size in (data.card or {}).get("files", {}).items():
+        path = data.root / name
+        if not path.is_file():
+            problems.append(Problem(name, "the file is missing."))
+        elif path.stat().st_size != size:
+            problems.append(Problem(name, f"has {path.stat().st_size} bytes, the card says {size}."))
+
+
+def _attempt(problems: list[Problem], data: ThingsEEG2, read: Callable[[], Any]) -> Any:
+    try:
+        return read()
+    except InputError as error:
+        found = _problem(error, data.root)
+        if all(found.file != other.file for other in problems):
+            problems.append(found)
+        return None
+
+
+def _problem(error: InputError, root: Path) -> Problem:
+    """Make a problem of a refusal; those begin with the path of the file."""
+    message = str(error)
+    file, _, what = message.partition(": ")
+    inside = file.removeprefix(f"{root}/") if what else "."
+    return Problem("." if inside == str(root) else inside, what or message)
