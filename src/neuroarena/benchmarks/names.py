@@ -12,7 +12,17 @@ from neuroarena.errors import InputError
 from neuroarena.registry import Registry, unknown_name
 
 FAMILIES: Registry[Family] = Registry(
-    "benchmark", "neuroarena.benchmarks", {"neuroprobe": "neuroarena.benchmarks.neuroprobe:FAMILY"}
+    "benchmark",
+    "neuroarena.benchmarks",
+    {
+        "neuroprobe": "neuroarena.benchmarks.neuroprobe:FAMILY",
+        "img": "neuroarena.benchmarks.tracks.img:FAMILY",
+        "bci": "neuroarena.benchmarks.tracks.bci:FAMILY",
+        "sleep": "neuroarena.benchmarks.tracks.sleep:FAMILY",
+        "emg": "neuroarena.benchmarks.tracks.emg:FAMILY",
+        "transfer": "neuroarena.benchmarks.tracks.transfer:FAMILY",
+        "eeg2025": "neuroarena.benchmarks.eeg2025:FAMILY",
+    },
 )
 
 _NAME = re.compile(r"(?P<family>[^@/\s]+)(@(?P<definition>[^@/\s]+))?(/(?P<task>[^@\s]+))?")
@@ -111,7 +121,8 @@ def load_benchmark(name: str, data: str | None = None, **options: Any) -> Benchm
     Parameters
     ----------
     name : str
-        ``family[@definition]/task``, or ``family[@definition]`` for the suite.
+        ``family[@definition]/task``, or ``family[@definition]`` for the suite. A name of Brain-Score
+        (``MajajHong2015.IT-pls``) gives the benchmark that is called with a model.
     data : str, optional
         Folder of the dataset; without it, where the dataset's environment variables point.
     **options
@@ -122,6 +133,14 @@ def load_benchmark(name: str, data: str | None = None, **options: Any) -> Benchm
     UnknownName
         With the closest names, when there is no such benchmark.
     """
+    if "/" not in name and BenchmarkName.parse(name).family not in FAMILIES.names():
+        from neuroarena.benchmarks.brainscore.registries import benchmark_registry
+
+        if name in benchmark_registry:
+            from neuroarena.benchmarks.brainscore.loading import load_benchmark as load_comparison
+
+            given = options if data is None else {"data": data, **options}
+            return load_comparison(name, **given)  # type: ignore[no-any-return]
     loaded = load_benchmarks(name, data, **options)
     if BenchmarkName.parse(name).task is None:
         return Suite(name, loaded)

@@ -6,6 +6,7 @@ import inspect
 from typing import Any
 
 from neuroarena.decoders.decoder import Decoder
+from neuroarena.decoders.streams import StreamDecoder
 from neuroarena.errors import InputError
 from neuroarena.registry import Registry
 
@@ -20,9 +21,33 @@ DECODERS: Registry[Any] = Registry(
         "linear-laplacian-spectrogram": "neuroarena.decoders.linear:linear_laplacian_spectrogram",
         "linear-stft": "neuroarena.decoders.linear:linear_stft",
         "linear-v1": "neuroarena.decoders.linear:linear_v1",
+        "csp-lda": "neuroarena.decoders.bci:CspLda",
+        "riemann-lr": "neuroarena.decoders.bci:RiemannLr",
+        "cca": "neuroarena.decoders.bci:cca",
+        "filterbank-lda": "neuroarena.decoders.bci:filterbank_lda",
+        "sleep-chance": "neuroarena.decoders.sleep:sleep_chance",
+        "sleep-median": "neuroarena.decoders.sleep:sleep_median",
+        "bandpower-stager": "neuroarena.decoders.sleep:bandpower_stager",
+        "conv-stager": "neuroarena.decoders.sleep:conv_stager",
+        "most-frequent-key": "neuroarena.decoders.emg:MostFrequentKey",
+        "ctc-linear": "neuroarena.decoders.emg:CtcLinear",
+        "tds-ctc": "neuroarena.decoders.emg:tds_ctc",
+        "bandpower-ridge": "neuroarena.decoders.eeg2025.ridge:bandpower_ridge",
+        "demographics-ridge": "neuroarena.decoders.eeg2025.ridge:demographics_ridge",
+        "eegnex": "neuroarena.decoders.eeg2025.zoo:eegnex",
+        "encoder": "neuroarena.decoders.transfer:EncoderProbe",
+        "encoder-random": "neuroarena.decoders.transfer:encoder_random",
+        "encoder-handcrafted": "neuroarena.decoders.transfer:encoder_handcrafted",
+        "encoder-selfsupervised": "neuroarena.decoders.transfer:encoder_selfsupervised",
+        "shipped-img": "neuroarena.decoders.shipped:shipped_img",
+        "shipped-bci": "neuroarena.decoders.shipped:shipped_bci",
+        "shipped-sleep": "neuroarena.decoders.shipped:shipped_sleep",
+        "shipped-emg": "neuroarena.decoders.shipped:shipped_emg",
+        "ridge-embedding": "neuroarena.decoders.embedding_ridge:ridge_embedding",
         "mlp": "neuroarena.decoders.networks:mlp",
         "cnn": "neuroarena.decoders.networks:cnn",
         "cnn-raw": "neuroarena.decoders.networks:cnn_raw",
+        "eegnet": "neuroarena.decoders.networks:eegnet",
         "gru": "neuroarena.decoders.networks:gru",
         "stgcn": "neuroarena.decoders.networks:stgcn",
         "stgcn-no-attention": "neuroarena.decoders.networks:stgcn_no_attention",
@@ -62,12 +87,14 @@ def load_decoder(name: str, **parameters: Any) -> Decoder:
             raise InputError(f'The decoder "{name}" cannot be made: {error}.') from error
     elif parameters:
         raise InputError(f'"{name}" is a decoder already made; it takes no parameters.')
-    if not isinstance(found, Decoder):
+    if not isinstance(found, Decoder | StreamDecoder):
         raise InputError(
             f'"{name}" is a {type(found).__name__}, which is not a decoder: it needs fit(train, validation, context), '
-            "predict(test) and an attribute features. Adapt it with neuroarena.from_sklearn or neuroarena.from_torch."
+            "predict(test) or start(meta) and step(window), and an attribute features. Adapt it with "
+            "neuroarena.from_sklearn or neuroarena.from_torch."
         )
-    return found
+    decoder: Any = found
+    return decoder  # type: ignore[no-any-return]
 
 
 def describe_decoder(name: str) -> str:

@@ -1,7 +1,8 @@
-"""The EEG Foundation Challenge 2025: its final board, ranked by the published rule."""
+"""The EEG Foundation Challenge 2025: its two challenges as benchmarks, and its final board."""
 
 from __future__ import annotations
 
+from neuroarena.benchmarks.eeg2025.family import FAMILY
 from neuroarena.benchmarks.eeg2025.final_board import (
     DEADLINE,
     NO_INTERVALS,
@@ -10,5 +11,25 @@ from neuroarena.benchmarks.eeg2025.final_board import (
     read_final_board,
     summary,
 )
+from neuroarena.benchmarks.eeg2025.submissions import (
+    overall,
+    prediction_rows,
+    score_windows,
+    submission_windows,
+)
+from neuroarena.benchmarks.eeg2025.trials import trial_table
 
-__all__ = ["DEADLINE", "NO_INTERVALS", "final_board_json", "print_final_board", "read_final_board", "summary"]
+__all__ = [
+    "DEADLINE",
+    "FAMILY",
+    "NO_INTERVALS",
+    "final_board_json",
+    "overall",
+    "prediction_rows",
+    "print_final_board",
+    "read_final_board",
+    "score_windows",
+    "submission_windows",
+    "summary",
+    "trial_table",
+]

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import pandas as pd
 
 from neuroarena.benchmarks.neuroprobe import binding, folds, labels
+from neuroarena.benchmarks.neuroprobe.leakage import with_leakage
 from neuroarena.benchmarks.neuroprobe.sessions import Session, session_key
 from neuroarena.benchmarks.neuroprobe.windows import WHOLE_SECOND, Offset, check_offset
 from neuroarena.datasets.braintreebank import BrainTreebank
@@ -131,6 +132,10 @@ class Choices:
         if self.electrodes is not None:
             rules = {name: folds.each_electrode(rule) for name, rule in rules.items()}
             rules["cross-subject"] = folds.refuse_cross_subject
+        else:
+            # Only within a session can two parts share samples; single electrodes have its folds.
+            within = rules["within-session"]
+            rules["within-session"] = functools.partial(with_leakage, within, float(labels.RATE_HZ))
         if self.subset == "nano":
             rules["cross-session"] = folds.refuse_cross_session
         return rules

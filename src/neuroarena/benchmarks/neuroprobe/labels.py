@@ -152,7 +152,10 @@ def _joined(
     if missing:
         raise InputError(f"The word table lacks the columns {', '.join(missing)}.")
     if words.empty:
-        raise InputError(f"{task.name}: the word table is empty.")
+        raise InputError(
+            f"{task.name}: the word table is empty. Words with a missing value in any column are left out of it; "
+            "look for a column of features.csv without values."
+        )
     table = words.reset_index(drop=True)
     if task.from_pitch_table:
         if pitch is None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -81,6 +82,12 @@ the classes are cut up to 61 s apart.'
         f"Of {n} test windows {shared} ({shared / n:.1%}) share samples with a training window and {near} "
         f"({near / n:.1%}) lie within the embargo; {cuts}."
     ).replace("%", " %")
+
+
+def with_leakage(rule: Callable[[pd.DataFrame], Split], rate_hz: float, examples: pd.DataFrame) -> Split:
+    """Cut examples by a rule, and note in the split what its folds share; a result records the note."""
+    split = rule(examples)
+    return replace(split, notes=(*split.notes, describe_leakage(fold_leakage(examples, split, rate_hz))))
 
 
 def _measure(table: pd.DataFrame, fold: Fold, rate_hz: float, embargo: int) -> tuple[object, ...]:

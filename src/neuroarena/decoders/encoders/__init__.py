@@ -8,7 +8,13 @@ from neuroarena.decoders.encoders.brainbert import (
     brainbert_finetuned,
     brainbert_linear,
 )
-from neuroarena.decoders.encoders.checkpoints import convert_brainbert, convert_checkpoint, convert_popt
+from neuroarena.decoders.encoders.checkpoints import (
+    convert_brainbert,
+    convert_checkpoint,
+    convert_emg2qwerty,
+    convert_popt,
+)
+from neuroarena.decoders.encoders.clean_list import CleanList, find_electrodes
 from neuroarena.decoders.encoders.embedding import BrainBertEmbedding
 from neuroarena.decoders.encoders.places import Places, find_places
 from neuroarena.decoders.encoders.popt import PopT, popt_finetuned, popt_frozen
@@ -22,6 +28,7 @@ __all__ = [
     "BrainBertFinetuned",
     "BrainBertLinear",
     "BrainBertSpectra",
+    "CleanList",
     "NotchLaplacian",
     "Places",
     "PopT",
@@ -31,7 +38,9 @@ __all__ = [
     "brainbert_linear",
     "convert_brainbert",
     "convert_checkpoint",
+    "convert_emg2qwerty",
     "convert_popt",
+    "find_electrodes",
     "find_places",
     "find_weights",
     "popt_finetuned",

@@ -15,6 +15,10 @@ from neuroarena.decoders.encoders.weights import NOTE, load_networks
 from neuroarena.errors import InputError, MissingDependency
 from neuroarena.fingerprint import canonical_json, file_digest
 
+# Kept in a checkpoint beside what is learned; the last one is a count.
+_BUFFERS = (".pe", ".running_mean", ".running_var", ".num_batches_tracked")
+# Lightning keeps the state dict under the second name.
+_STATE_KEYS = ("model", "state_dict")
 # A fine-tuned checkpoint keeps the encoder under this prefix, beside a head of its own.
 _WRAPPED, _WRAPPED_HEAD = "upstream.", "linear_out."
 
@@ -51,6 +55,15 @@ def convert_popt(source: str | Path, target: str | Path | None = None) -> dict[s
     return convert_checkpoint("popt", source, target)
 
 
+def convert_emg2qwerty(source: str | Path, target: str | Path | None = None) -> dict[str, Any]:
+    """Turn an emg2qwerty checkpoint of Lightning (``generic.ckpt``) into safetensors.
+
+    Parameters, result and refusals are those of :func:`convert_brainbert`; the state dict is found under
+    ``state_dict``.
+    """
+    return convert_checkpoint("emg2qwerty", source, target)
+
+
 def convert_checkpoint(model: Model, source: str | Path, target: str | Path | None = None) -> dict[str, Any]:
     """Convert a checkpoint of a named model: what ``neuroarena data convert MODEL FILE`` calls."""
     if model not in SIZES:
@@ -72,7 +85,7 @@ def convert_checkpoint(model: Model, source: str | Path, target: str | Path | No
         "target": str(target),
         "sha256": file_digest(target),
         "tensors": len(tensors),
-        "parameters": sum(values.size for name, values in tensors.items() if not name.endswith(".pe")),
+        "parameters": sum(values.size for name, values in tensors.items() if not name.endswith(_BUFFERS)),
     }
 
 
@@ -119,13 +132,15 @@ def _read_old(model: Model, source: Path) -> dict[str, np.ndarray]:
 
 def _state(content: Any, source: Path, kind: type) -> dict[str, Any]:
     """Find the state dict of the encoder in a checkpoint."""
-    if isinstance(content, dict) and isinstance(content.get("model"), dict):
-        content = content["model"]
+    for key in _STATE_KEYS:
+        if isinstance(content, dict) and isinstance(content.get(key), dict):
+            content = content[key]
+            break
     if not isinstance(content, dict) or not all(
         isinstance(name, str) and isinstance(tensor, kind) for name, tensor in content.items()
     ):
         raise InputError(
-            f'{source}: expected a table of tensors, or one under the key "model"; '
+            f'{source}: expected a table of tensors, or one under the key "model" or "state_dict"; '
             f"got {_described(content)}. Is it the published checkpoint?"
         )
     if content and all(name.startswith((_WRAPPED, _WRAPPED_HEAD)) for name in content):
@@ -143,6 +158,9 @@ def _described(content: Any) -> str:
 def _checked_values(tensors: dict[str, np.ndarray], source: Path) -> dict[str, np.ndarray]:
     checked = {}
     for name, values in tensors.items():
+        if name.endswith(".num_batches_tracked") and values.dtype.kind in "iu":
+            checked[name] = np.asarray(values, dtype=np.int64)
+            continue
         if values.dtype.kind != "f":
             raise InputError(f"{source}: {name} holds {values.dtype}, expected floating-point numbers.")
         if not np.isfinite(values).all():

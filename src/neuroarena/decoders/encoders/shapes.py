@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from neuroarena.errors import InputError
 
-Model = Literal["brainbert", "popt"]
+Model = Literal["brainbert", "popt", "emg2qwerty"]
 POSITIONS = 5000
 BINS = 40
+EMG_ELECTRODES, EMG_BINS, EMG_CLASSES = 16, 33, 99
 
 
 @dataclass(frozen=True)
@@ -31,8 +32,34 @@ class EncoderShape:
     layers: int
 
 
-# "tiny" is nobody's model: it is for trials and tests, in the same file format.
-SIZES: dict[str, dict[str, EncoderShape]] = {
+@dataclass(frozen=True)
+class TdsShape:
+    """The sizes of emg2qwerty's network of time-depth-separable convolutions.
+
+    Attributes
+    ----------
+    features : int
+        Width of each wristband's dense layer; both together are `channels` x a width.
+    channels, blocks, kernel : int
+        Channels of the convolutions, number of them, and frames each looks at.
+    """
+
+    features: int
+    channels: int
+    blocks: int
+    kernel: int
+
+    @property
+    def lookback(self) -> int:
+        """Frames of the past that an output needs besides its own."""
+        return self.blocks * (self.kernel - 1)
+
+
+Shape = EncoderShape | TdsShape
+
+# "tiny" is nobody's model: it is for trials and tests, in the same file format. "small" of emg2qwerty is
+# ours as well: it is trained within a minute on the simulated twin.
+SIZES: dict[str, dict[str, Shape]] = {
     "brainbert": {
         "large": EncoderShape(BINS, 768, 3072, 12, 6),
         "base": EncoderShape(BINS, 768, 3072, 12, 3),
@@ -43,11 +70,16 @@ SIZES: dict[str, dict[str, EncoderShape]] = {
         "large": EncoderShape(768, 512, 2048, 8, 6),
         "tiny": EncoderShape(48, 32, 64, 4, 2),
     },
+    "emg2qwerty": {
+        "large": TdsShape(features=384, channels=24, blocks=4, kernel=32),
+        "small": TdsShape(features=32, channels=8, blocks=2, kernel=16),
+        "tiny": TdsShape(features=8, channels=4, blocks=2, kernel=8),
+    },
 }
 _STACK = {"brainbert": "transformer", "popt": "transformer_encoder"}
 
 
-def shape_of(model: Model, size: str) -> EncoderShape:
+def shape_of(model: Model, size: str) -> Any:
     """Give the sizes of a named encoder.
 
     Raises
@@ -65,7 +97,7 @@ def shape_of(model: Model, size: str) -> EncoderShape:
     return SIZES[model][size]
 
 
-def tensor_shapes(model: Model, shape: EncoderShape) -> dict[str, tuple[int, ...]]:
+def tensor_shapes(model: Model, shape: Shape) -> dict[str, tuple[int, ...]]:
     """List the tensors of a checkpoint in the published order, with their shapes.
 
     Examples
@@ -74,7 +106,11 @@ def tensor_shapes(model: Model, shape: EncoderShape) -> dict[str, tuple[int, ...
     83
     >>> len(tensor_shapes("popt", shape_of("popt", "large")))
     87
+    >>> len(tensor_shapes("emg2qwerty", shape_of("emg2qwerty", "large")))
+    51
     """
+    if isinstance(shape, TdsShape):
+        return _tds_shapes(shape)
     hidden, wide = shape.hidden, shape.feedforward
     width = hidden if model == "brainbert" else hidden // 4
     tensors: dict[str, tuple[int, ...]] = {
@@ -101,6 +137,29 @@ def tensor_shapes(model: Model, shape: EncoderShape) -> dict[str, tuple[int, ...
     if model == "popt":
         tensors |= {**_linear("cls_head", 1, hidden), **_linear("token_cls_head", 1, hidden)}
     return tensors
+
+
+def _tds_shapes(shape: TdsShape) -> dict[str, tuple[int, ...]]:
+    wide, norm = 2 * shape.features, "model.0.batch_norm"
+    tensors: dict[str, tuple[int, ...]] = {
+        **_norm(norm, 2 * EMG_ELECTRODES),
+        f"{norm}.running_mean": (2 * EMG_ELECTRODES,),
+        f"{norm}.running_var": (2 * EMG_ELECTRODES,),
+        f"{norm}.num_batches_tracked": (),
+    }
+    for band in range(2):
+        tensors |= _linear(f"model.1.mlps.{band}.mlp.0", shape.features, EMG_ELECTRODES * EMG_BINS)
+    for block in range(shape.blocks):
+        conv, dense = (f"model.3.tds_conv_blocks.{number}" for number in (2 * block, 2 * block + 1))
+        tensors |= {
+            f"{conv}.conv2d.weight": (shape.channels, shape.channels, 1, shape.kernel),
+            f"{conv}.conv2d.bias": (shape.channels,),
+            **_norm(f"{conv}.layer_norm", wide),
+            **_linear(f"{dense}.fc_block.0", wide, wide),
+            **_linear(f"{dense}.fc_block.2", wide, wide),
+            **_norm(f"{dense}.layer_norm", wide),
+        }
+    return tensors | _linear("model.4", EMG_CLASSES, wide)
 
 
 def _linear(name: str, outputs: int, inputs: int) -> dict[str, tuple[int, ...]]:

@@ -26,7 +26,7 @@ class Weights:
     Attributes
     ----------
     model : str
-        "brainbert" or "popt".
+        "brainbert", "popt" or "emg2qwerty".
     size : str
         A name of :data:`~neuroarena.decoders.encoders.shapes.SIZES`.
     sha256 : str
@@ -57,7 +57,7 @@ def find_weights(model: Model, path: str | Path | None = None, size: str = "larg
     Parameters
     ----------
     model : str
-        "brainbert" or "popt".
+        "brainbert", "popt" or "emg2qwerty".
     path : path, optional
         A safetensors file written by ``neuroarena data convert``. None: random weights, which are
         called untrained wherever they are shown.
@@ -162,7 +162,7 @@ def fresh_module(weights: Weights, device: str = "cpu") -> Any:
 @functools.lru_cache(maxsize=3)
 def _module(weights: Weights, path: Path | None, device: str) -> Any:
     torch, networks = load_networks()
-    kind = {"brainbert": networks.BrainBert, "popt": networks.PopulationTransformer}[weights.model]
+    kind = _network(networks, weights.model)
     # One thread: sums in another order would move the last digits.
     torch.set_num_threads(1)
     with torch.random.fork_rng(devices=[]):
@@ -181,6 +181,14 @@ def _module(weights: Weights, path: Path | None, device: str) -> Any:
     except (RuntimeError, AssertionError) as error:
         raise InputError(f'The device "{device}" cannot be used: {error}') from error
     return module.eval().requires_grad_(False)
+
+
+def _network(networks: Any, model: Model) -> Any:
+    if model == "emg2qwerty":
+        from neuroarena.decoders.emg.network import TdsNetwork
+
+        return TdsNetwork
+    return {"brainbert": networks.BrainBert, "popt": networks.PopulationTransformer}[model]
 
 
 def load_networks() -> tuple[Any, Any]:

@@ -1,0 +1,148 @@
+"""The image track as a benchmark family."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable
+from importlib.resources import as_file, files
+
+from neuroarena.benchmarks.benchmark import Benchmark, WindowShape
+from neuroarena.benchmarks.codebook import Codebook
+from neuroarena.benchmarks.tracks.img.examples import open_part, things_examples, unseen_images
+from neuroarena.datasets.dataset import locate_folder
+from neuroarena.datasets.things_eeg2 import DATASET, ThingsEEG2
+from neuroarena.errors import InputError
+from neuroarena.recordings import channel_table
+from neuroarena.scoring import Manifest, manifests_from_toml
+
+DEFINITIONS = ("2026",)
+TOP = 5
+_BACK = (
+    "Pz",
+    "P3",
+    "P7",
+    "O1",
+    "Oz",
+    "O2",
+    "P4",
+    "P8",
+    "P1",
+    "P5",
+    "PO7",
+    "PO3",
+    "POz",
+    "PO4",
+    "PO8",
+    "P6",
+    "P2",
+)
+
+
+class Img:
+    """Which image was seen, among images that no decoder was trained on."""
+
+    name = "img"
+    title = "EEG-to-image: held-out images ranked from a single epoch"
+    definitions = DEFINITIONS
+
+    def tasks(self, definition: str) -> tuple[str, ...]:
+        """List the tasks in their canonical order."""
+        return tuple(_manifests(definition))
+
+    def splits(self, definition: str) -> tuple[str, ...]:  # noqa: ARG002 - one definition so far
+        """List the splits, the default first."""
+        return ("unseen-images",)
+
+    def manifest(self, task: str, definition: str) -> Manifest:
+        """Give the rules of a task."""
+        return _manifests(definition)[task]
+
+    def window(self, task: str, definition: str) -> WindowShape:  # noqa: ARG002 - one task so far
+        """Tell what windows look like: one second of the 17 channels at the back, at 100 Hz."""
+        return WindowShape(channel_table(_BACK, kind="eeg"), 100.0, 100)
+
+    def load(
+        self,
+        task: str,
+        definition: str,
+        data: str | None = None,
+        *,
+        subjects: Iterable[str] | None = None,
+        embeddings: str | None = None,
+    ) -> Benchmark:
+        """Bind a task to a folder of THINGS-EEG2.
+
+        Parameters
+        ----------
+        task : {"things-eeg2"}
+        definition : str
+        data : str, optional
+            The folder; without it, where ``NEUROARENA_THINGS_EEG2`` or ``NEUROARENA_DATA`` point.
+        subjects : iterable of str, optional
+            Only these people, such as ["sub-01"]; the split hash then differs.
+        embeddings : str, optional
+            File of the embeddings; without it, the only one in the folder ``image_embeddings``.
+
+        Raises
+        ------
+        InputError
+            For people that are not in the folder, and for embeddings that do not fit the images.
+        """
+        dataset = ThingsEEG2(locate_folder(DATASET, data), embeddings)
+        chosen = _chosen_people(dataset, subjects)
+        book = Codebook(dataset.images["name"].tolist(), dataset.embeddings(), str(dataset.embedding_file))
+        manifest, notes = _fitted_to(self.manifest(task, definition), dataset, book)
+        return Benchmark(
+            manifest=manifest,
+            make_examples=functools.partial(things_examples, dataset, chosen),
+            split_rules={"unseen-images": unseen_images},
+            open_recording=functools.partial(open_part, dataset),
+            simulated=dataset.simulated,
+            options={} if subjects is None else {"subjects": list(chosen)},
+            notes=(*notes, *_input_notes(dataset, chosen)),
+            codebook=book,
+        )
+
+
+FAMILY = Img()
+
+
+@functools.cache
+def _manifests(definition: str) -> dict[str, Manifest]:
+    with as_file(files(__package__).joinpath(f"img-{definition}.toml")) as path:
+        return manifests_from_toml(path)
+
+
+def _chosen_people(dataset: ThingsEEG2, subjects: Iterable[str] | None) -> tuple[str, ...]:
+    if subjects is None:
+        return dataset.subjects
+    wanted = tuple(dict.fromkeys(f"sub-{str(name).removeprefix('sub-')}" for name in subjects))
+    unknown = [name for name in wanted if name not in dataset.subjects]
+    if unknown or not wanted:
+        got = unknown[0] if unknown else "nobody"
+        raise InputError(f"{dataset.signals}: has {', '.join(dataset.subjects)}; asked for {got}.")
+    return tuple(sorted(wanted))
+
+
+def _fitted_to(manifest: Manifest, dataset: ThingsEEG2, book: Codebook) -> tuple[Manifest, tuple[str, ...]]:
+    """Put the length of the embeddings and the number of candidates of these data into the rules.
+
+    Other numbers are another task: they change the hash, so that boards do not mix the two.
+    """
+    candidates = len(dataset.names("test"))
+    chance = TOP / candidates
+    notes = []
+    if book.length != manifest.caps["vector_length"]:
+        notes.append(f"Embeddings of {book.length} numbers, not of {manifest.caps['vector_length']}.")
+        manifest = manifest.replace(caps={**manifest.caps, "vector_length": book.length})
+    if chance != manifest.chance:
+        notes.append(f"{candidates} candidates, so that chance is {chance:.4g}.")
+        manifest = manifest.replace(chance=chance)
+    return manifest, tuple(notes)
+
+
+def _input_notes(dataset: ThingsEEG2, subjects: tuple[str, ...]) -> tuple[str, ...]:
+    times = dataset.epochs(subjects[0], "test").times
+    if abs(times[0] + 0.2) < 1e-6:
+        return ()
+    return (f"Epochs begin {times[0]:g} s from the onset of the image, not at -0.2 s.",)

@@ -1,0 +1,125 @@
+"""Foundation transfer as a benchmark family: the other four tracks, each under its own name here."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import tomllib
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from neuroarena.benchmarks.benchmark import Benchmark, WindowShape
+from neuroarena.errors import InputError
+from neuroarena.scoring import Manifest
+
+DEFINITIONS = ("2026",)
+
+
+@dataclass(frozen=True)
+class Task:
+    """One of the four: the track and task whose examples it has, their definition and dataset, and notes."""
+
+    track: str
+    task: str
+    definition: str
+    dataset: str
+    notes: tuple[str, ...]
+
+    @property
+    def family(self) -> Any:
+        """The family of the track."""
+        from neuroarena.benchmarks.tracks import bci, emg, img, sleep
+
+        families = {
+            "img": img.FAMILY,
+            "bci": bci.FAMILY,
+            "sleep": sleep.FAMILY,
+            "emg": emg.FAMILY,
+        }
+        return families[self.track]
+
+
+class Transfer:
+    """One shared encoder, judged on the examples, splits and metrics of the other four tracks."""
+
+    name = "transfer"
+    title = "Foundation transfer: one encoder on all four tracks, under the organiser's heads"
+    definitions = DEFINITIONS
+
+    def tasks(self, definition: str) -> tuple[str, ...]:
+        """List the four tracks in their canonical order."""
+        return tuple(_tasks(definition))
+
+    def splits(self, definition: str) -> tuple[str, ...]:
+        """List the default split of each track, each once."""
+        every = [task.family.splits(task.definition)[0] for task in _tasks(definition).values()]
+        return tuple(dict.fromkeys(every))
+
+    def manifest(self, task: str, definition: str) -> Manifest:
+        """Give the rules of a task: those of its track under the name of this family."""
+        chosen = _tasks(definition)[task]
+        return _renamed(chosen.family.manifest(chosen.task, chosen.definition), task, chosen, definition)
+
+    def window(self, task: str, definition: str) -> WindowShape:
+        """Tell what windows look like: as on the track."""
+        chosen = _tasks(definition)[task]
+        shape: WindowShape = chosen.family.window(chosen.task, chosen.definition)
+        return shape
+
+    def load(self, task: str, definition: str, data: str | None = None) -> Benchmark:
+        """Bind a task to data.
+
+        Parameters
+        ----------
+        task : {"img", "bci", "sleep", "emg"}
+        definition : str
+        data : str, optional
+            A folder that holds the four datasets by their names: things_eeg2, bci_commands, sleep_edf and emg2qwerty.
+            Without it each is looked for where its environment variable or ``NEUROARENA_DATA`` point.
+
+        Raises
+        ------
+        InputError
+            When the folder of the dataset is not there.
+        """
+        chosen = _tasks(definition)[task]
+        folder = None if data is None else Path(data) / chosen.dataset
+        if folder is not None and not folder.is_dir():
+            raise InputError(
+                f"{data}: there is no folder {chosen.dataset}/ in it. Expected one that holds the datasets of all four "
+                f"tracks by their names. To make a simulated one: neuroarena data simulate {chosen.dataset} {folder}"
+            )
+        path = None if folder is None else str(folder)
+        loaded: Benchmark = chosen.family.load(chosen.task, chosen.definition, path)
+        first = loaded.splits[0]
+        return dataclasses.replace(
+            loaded,
+            manifest=_renamed(loaded.manifest, task, chosen, definition),
+            split_rules={first: loaded.split_rules[first]},
+        )
+
+
+FAMILY = Transfer()
+
+
+@functools.cache
+def _tasks(definition: str) -> dict[str, Task]:
+    text = files(__package__).joinpath(f"transfer-{definition}.toml").read_text(encoding="utf-8")
+    said: dict[str, Any] = tomllib.loads(text)
+    found = {}
+    for name, own in said["tasks"].items():
+        track, _, task = own["track"].partition("/")
+        notes = (own["head"], *said["notes"])
+        found[name] = Task(track, task, said["definition"], own["dataset"], notes)
+    return found
+
+
+def _renamed(manifest: Manifest, task: str, chosen: Task, definition: str) -> Manifest:
+    return manifest.replace(
+        name=f"{FAMILY.name}/{task}",
+        definition=definition,
+        title=f"Transfer: {manifest.title}",
+        notes=(*manifest.notes, *chosen.notes),
+    )
