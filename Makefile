@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 CORES := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
-.PHONY: help demo test drills bench lint types format docs clean
+.PHONY: help demo test drills bench lint types format docs weights clean
 
 help: ## Say what there is
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -54,6 +54,9 @@ format: $(VENV)/.dev ## Put the code into its usual form
 
 docs: $(VENV)/.core ## Write docs/reference.md anew
 	$(BIN)/python tools/reference.py
+
+weights: $(VENV)/.dev ## Train the networks that ship with the package anew
+	$(ONE_THREAD) $(BIN)/python tools/ship_networks.py
 
 clean: ## Remove what can be made again
 	rm -rf $(VENV) demo-results demo-data bench-results .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -9,7 +9,16 @@ import json
 import platform
 from pathlib import Path
 
-BENCHES = ("bench_start", "bench_features", "bench_statistics", "bench_board", "bench_neuroprobe")
+BENCHES = (
+    "bench_start",
+    "bench_features",
+    "bench_statistics",
+    "bench_board",
+    "bench_scoring",
+    "bench_brainscore",
+    "bench_eeg2025",
+    "bench_neuroprobe",
+)
 
 
 def main() -> None:

@@ -202,7 +202,7 @@ REFUSALS = [
     (f"{RUN} --sessions 3_0", "btbank3_0"),
     (f"{RUN} --sessions first", "is not a session"),
     ("score neuroprobe/onset nothing.parquet", "there is no such file"),
-    ("score bci nothing.parquet", 'No benchmark "bci"'),
+    ("score nosuch nothing.parquet", 'No benchmark "nosuch"'),
     ("score neuroprobe twin/simulated.json --data twin", "name one"),
     ("score neuroprobe/onset twin/simulated.json --data twin", "simulated.json"),
     ("board nowhere", "there is no such folder"),

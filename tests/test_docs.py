@@ -40,7 +40,17 @@ def runnable(page: Path) -> bool:
     return any(block.language in ("bash", "python") for block in blocks(page))
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if runnable(page)], ids=lambda page: page.name)
+def runnable_pages() -> list[object]:
+    """Give the pages with commands; the long ones take a minute each and are drills."""
+    slow = ("track-", "eeg2025", "brainscore-", "neuroprobe", "evaluate-")
+    return [
+        pytest.param(page, id=page.name, marks=[pytest.mark.drill] if page.name.startswith(slow) else [])
+        for page in PAGES
+        if runnable(page)
+    ]
+
+
+@pytest.mark.parametrize("page", runnable_pages())
 def test_the_commands_of_a_page_run_in_order(page: Path, tmp_path: Path):
     script = ["set -eu"]
     makefile = (ROOT / "Makefile").read_text()

@@ -194,7 +194,7 @@ def test_names_in_a_folder_cannot_steer_a_terminal(folder: Path):
     ("words", "message"),
     [
         (["neuroprobe", "nowhere"], "there is no such folder"),
-        (["eeg2025", "."], 'No submission format "eeg2025"'),
+        (["nosuch", "."], 'No benchmark "nosuch"'),
     ],
 )
 def test_a_wrong_question_is_an_input_error(words: list[str], message: str):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pandas as pd
 import pytest
 from sklearn.metrics import roc_auc_score
 
+from neuroarena import load_benchmark, load_dataset
 from neuroarena.decoders import Context, Group, check_decoder, load_decoder
 from neuroarena.decoders.encoders import (
     BrainBertLinear,
@@ -26,7 +28,7 @@ from neuroarena.decoders.encoders import brainbert as brainbert_module
 from neuroarena.decoders.encoders.session_scale import SessionScale
 from neuroarena.decoders.encoders.streamed_linear import StreamedLogistic
 from neuroarena.errors import InputError
-from neuroarena.evaluation import evaluate
+from neuroarena.evaluation import Result, evaluate
 from neuroarena.evaluation.identity import identify
 from neuroarena.recordings import channel_table
 
@@ -272,6 +274,85 @@ def test_all_frames_see_what_the_whole_matrix_would_show():
 
     plain = Linear(tol=1e-8).fit([whole(group(decoder, 1))], None, Context(CLASSES))
     np.testing.assert_allclose(found, plain.predict([whole(group(decoder, 2, 16))]), atol=1e-3)
+
+
+# --- on a twin of Neuroprobe ------------------------------------------------------------------------
+
+# Tiny random encoders: a planted difference of power is seen by the statistics of the session.
+ON_A_TWIN = {
+    "brainbert-linear": {},
+    "brainbert-finetuned": {**QUICK, "steps": 15},
+    "popt-frozen": {**QUICK, "steps": 250, "head_rate": 5e-2},
+    "popt-finetuned": {**QUICK, "steps": 50},
+}
+
+
+@pytest.fixture(scope="module")
+def speech(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("encoders") / "twin"
+    load_dataset("braintreebank").simulate(
+        folder, electrodes=16, minutes=2, subjects=1, sessions=2, ideal=0.98, strength=2.0
+    )
+    return load_benchmark("neuroprobe/speech", data=str(folder), judged=["1_2"], max_samples=100)
+
+
+@pytest.mark.parametrize("name", ON_A_TWIN)
+def test_an_encoder_finds_what_is_planted_in_a_small_twin_and_repeats_itself(name, speech, tmp_path):
+    def ran() -> Result:
+        decoder = load_decoder(name, size="tiny", zscore="global", **ON_A_TWIN[name])
+        return evaluate(decoder, speech, "cross-session", cache=tmp_path)
+
+    first = ran()
+    assert first.complete
+    assert first.score > 0.65
+    assert first.record["decoder"]["untrained"]
+    shutil.rmtree(tmp_path / "cells")  # the features stay, the predictions are made again
+    pd.testing.assert_frame_equal(ran().predictions, first.predictions)
+
+
+# --- lists of electrodes ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", ["popt frozen", "popt fine-tuned"])
+def test_popt_looks_only_at_the_electrodes_of_a_list(form, tmp_path):
+    # A3 has no place: it is refused, unless the list leaves it out.
+    channels = CHANNELS.copy()
+    channels.loc[2, ["x", "y", "z"]] = np.nan
+    with pytest.raises(InputError, match=r"1 of 2 electrodes have no position \(A3\)"):
+        predictions(FORMS[form](), channels)
+    path = tmp_path / "clean.json"
+    path.write_text(json.dumps({"sub_1": ["A1", "*A2"], "sub_2": ["B1"]}))
+    listed = predictions(FORMS[form](electrodes=path), channels)
+    assert accuracy(listed) > 0.85
+    np.testing.assert_array_equal(listed, predictions(FORMS[form](electrodes=["A2"]), channels))
+
+
+def test_a_list_of_electrodes_is_part_of_the_decoder_by_its_content(tmp_path):
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.json").write_text(json.dumps(["A2"]))
+    plain, one, two, other = (
+        identify(popt_frozen(size="tiny", electrodes=given)).key
+        for given in (None, tmp_path / "one.json", str(tmp_path / "two.json"), ["A3"])
+    )
+    assert one == two
+    assert len({plain, one, other}) == 3
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (["Z9"], 'leaves none of the 2 of subject "1", such as A2'),
+        ({"sub_2": ["A2"]}, 'has no entry for subject "1"; it has 2'),
+        ({}, "names nobody"),
+        ({"sub_1": "A2"}, "expected a list of electrode labels"),
+        ({"sub_1": [2]}, "expected a list of electrode labels"),
+        ([], "expected a list of electrode labels"),
+        ("nowhere.json", "nowhere.json: no JSON file of electrode labels can be read there"),
+    ],
+)
+def test_a_list_that_does_not_fit_is_refused(given, message):
+    with pytest.raises(InputError, match=message):
+        predictions(popt_frozen(size="tiny", steps=1, electrodes=given))
 
 
 # --- what a result says of its weights -------------------------------------------------------------

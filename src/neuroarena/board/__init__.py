@@ -9,11 +9,12 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from neuroarena.board.board import Board, records
+from neuroarena.board.encoder_identity import transfer_entries
 from neuroarena.board.entries import FLOORS, ROLES, Entry, Role, entries_from_results
 from neuroarena.board.ranking import Ranking
 from neuroarena.board.rules import Rules
 from neuroarena.board.sizing import Resolution, resolution, size, size_text
-from neuroarena.board.standings import Standings, points_board, transfer_board
+from neuroarena.board.standings import Standings, family_transfer_board, points_board, transfer_board
 from neuroarena.board.wording import p_text
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ __all__ = [
     "entries_from_neuroprobe",
     "entries_from_results",
     "export",
+    "family_transfer_board",
     "p_text",
     "points_board",
     "print_board",
@@ -68,6 +70,7 @@ __all__ = [
     "size",
     "size_text",
     "transfer_board",
+    "transfer_entries",
     "write_report",
 ]
 

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from neuroarena import __version__
+from neuroarena.board.encoder_identity import void_changed_encoders
 from neuroarena.board.entries import Entry, Judge, Judged
 from neuroarena.board.ranking import TABLE_COLUMNS, Ranking, rank_field
 from neuroarena.board.rules import Rules
@@ -61,7 +62,7 @@ class Board:
         order: Sequence[str] = (),
     ) -> None:
         self.rules = rules or Rules()
-        everything = list(entries)
+        everything = void_changed_encoders(entries, self.rules.as_of)
         groups = group_entries(everything, self.rules)
         if not groups:
             when = f" as of {self.rules.as_of:%Y-%m-%d %H:%M} UTC" if everything and self.rules.as_of else ""

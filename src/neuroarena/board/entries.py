@@ -132,6 +132,7 @@ def _entry(result: Result) -> Entry:
             "split_hash": record["split"]["hash"],
             "options": record["benchmark"].get("options", {}),
             "notes": record["benchmark"].get("notes", []),
+            "encoder_weights": record["decoder"].get("encoder_weights"),
             "folder": None if result.folder is None else result.folder.name,
         },
     )
@@ -294,7 +295,8 @@ def _judged(entry: Entry, rows: _Rows, values: dict[str, np.ndarray], needed: di
         return f"the score of all units is {score}"
     tie_break = None
     if manifest.tie_break is not None:
-        tie_break = METRICS.get(manifest.tie_break).sign * float(values["tie_break"].mean())
+        metric = METRICS.get(manifest.tie_break)
+        tie_break = metric.sign * metric.over_units(values["tie_break"])
     return Judged(
         entry, rows.units, rows.clusters, values["score"], columns, manifest.sign * score, tie_break
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -160,6 +160,27 @@ def transfer_board(rankings: Sequence[Ranking], floors: bool = False) -> Standin
         draws=both,
         simulated=any(one.simulated for one in rankings),
     )
+
+
+def family_transfer_board(rankings: Sequence[Ranking], family: str, tracks: Sequence[str]) -> Standings | str:
+    """Rank the encoders of a transfer family over all its tracks, or say why that cannot be done.
+
+    Returns
+    -------
+    Standings or str
+        As :func:`transfer_board`; besides, `unranked` gives the reason of those that are void or failed.
+    """
+    own = [one for one in rankings if one.family == family and one.kind == "task"]
+    absent = [track for track in tracks if track not in {one.task for one in own}]
+    if absent:
+        return f"No transfer board: there is no result on {', '.join(absent)}."
+    try:
+        standings = transfer_board(own)
+    except InputError as error:
+        return f"No transfer board: {error}"
+    reasons = _unranked(own, {*standings.table["team"], *standings.unranked["team"]})
+    unranked = pd.concat([standings.unranked, reasons], ignore_index=True)
+    return replace(standings, unranked=unranked.sort_values("team", ignore_index=True))
 
 
 def _track_names(rankings: Sequence[Ranking]) -> list[str]:

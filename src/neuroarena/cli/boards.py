@@ -13,7 +13,7 @@ from neuroarena.cli.options import Json
 from neuroarena.cli.output import print_json, print_table
 
 if TYPE_CHECKING:
-    from neuroarena.board import Board
+    from neuroarena.board import Board, Standings
 
 Results = Annotated[list[Path], typer.Argument(help="Folders of results, as neuroarena run wrote them.")]
 Rule = Annotated[
@@ -123,13 +123,14 @@ def board(
         _over_tracks(made, over_tracks, as_json)
     elif as_json:
         extra = {"aggregates": _aggregates(results, split, level)} if source is Source.neuroprobe else {}
-        print_json(made.to_dict() | extra)
+        print_json(made.to_dict() | extra | _transfer_extra(made))
     else:
         from neuroarena.board import print_board
 
         print_board(made)
         if source is Source.neuroprobe:
             _print_aggregates(_aggregates(results, split, level))
+        _print_transfer(made)
 
 
 def _aggregates(folders: list[Path], split: str | None, level: str) -> list[dict[str, Any]]:
@@ -173,23 +174,54 @@ def _refuse(given: Mapping[str, object], what: str) -> None:
 
 
 def _over_tracks(made: Board, kind: OverTracks, as_json: bool) -> None:
-    from neuroarena.board import points_board, print_standings, records, transfer_board
+    from neuroarena.board import points_board, print_standings, transfer_board
 
     order = {OverTracks.points: points_board, OverTracks.transfer: transfer_board}[kind]
     standings = order(made.rankings)
-    if not as_json:
+    if as_json:
+        print_json(_standings_dict(standings))
+    else:
         print_standings(standings)
-        return
-    print_json(
-        {
-            "title": standings.title,
-            "rule": standings.rule,
-            "simulated": standings.simulated,
-            "tracks": list(standings.tracks),
-            "table": records(standings.table),
-            "unranked": records(standings.unranked),
-        }
-    )
+
+
+def _standings_dict(standings: Standings) -> dict[str, Any]:
+    from neuroarena.board import records
+
+    return {
+        "title": standings.title,
+        "rule": standings.rule,
+        "simulated": standings.simulated,
+        "tracks": list(standings.tracks),
+        "table": records(standings.table),
+        "unranked": records(standings.unranked),
+    }
+
+
+def _transfer(made: Board) -> Standings | str | None:
+    """Give the board of encoders, or why there is none; None where nothing is of the family transfer."""
+    from neuroarena.benchmarks.tracks.transfer import FAMILY
+    from neuroarena.board import family_transfer_board
+
+    if all(one.family != FAMILY.name for one in made.rankings):
+        return None
+    return family_transfer_board(made.rankings, FAMILY.name, FAMILY.tasks(FAMILY.definitions[0]))
+
+
+def _transfer_extra(made: Board) -> dict[str, Any]:
+    found = _transfer(made)
+    if found is None:
+        return {}
+    return {"transfer": {"reason": found} if isinstance(found, str) else _standings_dict(found)}
+
+
+def _print_transfer(made: Board) -> None:
+    from neuroarena.board import print_standings
+
+    found = _transfer(made)
+    if isinstance(found, str):
+        print(found)
+    elif found is not None:
+        print_standings(found)
 
 
 def _board(

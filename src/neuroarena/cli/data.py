@@ -48,10 +48,19 @@ def simulate(
         print_json(card)
         return
     print(f"{folder}: a simulated {chosen.title}.")
-    ideal = card.get("ideal_auroc")
-    if ideal:
-        print("Best possible AUROC: " + ", ".join(f"{task} {value:.2f}" for task, value in ideal.items()))
+    for name, ideal in card.items():
+        if name.startswith("ideal_") and _ideal(ideal):
+            print(f"Best possible {name.removeprefix('ideal_').replace('_', ' ')}: {_ideal(ideal)}")
     print(f"What was planted where is in {folder / 'simulated.json'}.")
+
+
+def _ideal(value: Any) -> str:
+    """Give an ideal score, or one for each task, in words; nothing for a deeper table."""
+    if isinstance(value, (int, float)):
+        return f"{value:.2f}"
+    if isinstance(value, dict) and all(isinstance(each, (int, float)) for each in value.values()):
+        return ", ".join(f"{task} {each:.2f}" for task, each in value.items())
+    return ""
 
 
 def parse_options(words: list[str], known: Mapping[str, str], dataset: str) -> dict[str, Any]:
@@ -248,6 +257,7 @@ class Checkpoint(StrEnum):
 
     brainbert = "brainbert"
     popt = "popt"
+    emg2qwerty = "emg2qwerty"
 
 
 @app.command("convert")
@@ -268,6 +278,39 @@ def convert(
         print_json(made)
     else:
         print("\n".join(f"{name}: {value}" for name, value in made.items()))
+
+
+@app.command("preprocess")
+def preprocess(
+    dataset: Annotated[str, typer.Argument(help="Which dataset: hbn.")],
+    raw: Annotated[Path, typer.Argument(help="Folder of the raw releases.")],
+    out: Annotated[Path, typer.Argument(help="Where to write the preprocessed ones.")],
+    as_json: Json = False,
+) -> None:
+    """Filter and resample raw releases as the challenge did; an interrupted call goes on where it stopped."""
+    from neuroarena.datasets import load_dataset
+    from neuroarena.errors import InputError
+    from neuroarena.progress import TerminalProgress
+
+    make = load_dataset(dataset).preprocess
+    if make is None:
+        raise InputError(f'The dataset "{dataset}" needs no preprocessing; hbn does.')
+    begun = False
+    with TerminalProgress() as progress:
+
+        def tell(done: int, total: int, _: str) -> None:
+            nonlocal begun
+            if not begun:
+                progress.begin("recordings", total, max(0, done - 1))
+            begun = True
+            progress.advance("recordings")
+
+        said = make(raw, out, progress=tell)
+    if as_json:
+        print_json(said)
+        return
+    print(f"{out}: {said['written']} recordings written, {said['kept']} were there already.")
+    print(f"{said['dropped_events']} events outside their recordings were dropped.")
 
 
 @app.command("where")

@@ -8,6 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
+from neuroarena.errors import InputError
+
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 Data = Annotated[
     str | None,
@@ -18,6 +20,23 @@ Data = Annotated[
     ),
 ]
 Split = Annotated[str | None, typer.Option("--split", help="Split; by default the benchmark's first.")]
+Splits = Annotated[
+    list[str] | None,
+    typer.Option("--split", "-s", help="Split; may be repeated. By default the benchmark's first."),
+]
+Submission = Annotated[
+    Path | None,
+    typer.Option(
+        "--submission", metavar="FILE.parquet", help="Also write the predictions as a file to hand in."
+    ),
+]
+Contact = Annotated[
+    str | None, typer.Option("--contact", help="Whom to write to; goes into the submission file.")
+]
+ExternalData = Annotated[
+    list[str] | None,
+    typer.Option("--external-data", help="Declare data from elsewhere; goes into the submission file."),
+]
 Workers = Annotated[
     int | None,
     typer.Option(
@@ -42,6 +61,16 @@ Grid = Annotated[
         metavar="NAME=V,V",
         help="Try these values of a parameter; may be repeated. Features' own: features.nperseg=256,512.",
     ),
+]
+
+
+Notch = Annotated[
+    str | None,
+    typer.Option("--notch", metavar="HZ,HZ", help="Remove line noise at these frequencies first."),
+]
+Downsample = Annotated[
+    float | None,
+    typer.Option("--downsample", metavar="HZ", help="Bring signals to this sampling rate first."),
 ]
 
 
@@ -100,6 +129,17 @@ Offset = Annotated[
 ]
 
 
+Option = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--option",
+        "-O",
+        metavar="NAME=VALUE",
+        help="Any option of the benchmark's family; may be repeated. A wrong name lists those there are.",
+    ),
+]
+
+
 def family_options(
     subset: SubsetName | None,
     multiclass: bool,
@@ -111,6 +151,7 @@ def family_options(
     level: str | None = None,
     electrode: str | None = None,
     offset: str | None = None,
+    option: list[str] | None = None,
 ) -> dict[str, Any]:
     """Collect the options that were given, as a benchmark family takes them."""
     given: dict[str, Any] = {
@@ -125,7 +166,41 @@ def family_options(
         "electrode": _listed(electrode),
         "offset_s": _listed(offset),
     }
-    return {name: value for name, value in given.items() if value is not None}
+    return {name: value for name, value in given.items() if value is not None} | named_values(option or [])
+
+
+def named_values(texts: list[str]) -> dict[str, Any]:
+    """Read ``name=value`` texts: a value is yes, no, a number, a list with commas, or text.
+
+    Raises
+    ------
+    InputError
+        When a text has another form.
+
+    Examples
+    --------
+    >>> named_values(["sessions=3", "people=a,b", "fast=yes"])
+    {'sessions': 3, 'people': ['a', 'b'], 'fast': True}
+    """
+    values = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip():
+            raise InputError(f'"{text}" is no option. Expected NAME=VALUE.')
+        several = [_value(part.strip()) for part in value.split(",") if part.strip()]
+        values[name.strip().replace("-", "_")] = several if "," in value else _value(value.strip())
+    return values
+
+
+def _value(text: str) -> Any:
+    if text.lower() in ("yes", "true", "no", "false"):
+        return text.lower() in ("yes", "true")
+    for number in (int, float):
+        try:
+            return number(text)
+        except ValueError:
+            continue
+    return text
 
 
 def _listed(text: str | None) -> list[str] | None:

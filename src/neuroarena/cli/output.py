@@ -6,6 +6,8 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+_PIPE_WIDTH = 200
+
 
 def print_json(value: Any) -> None:
     """Print a value as JSON on standard output."""
@@ -17,8 +19,20 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], title: st
     from rich import box
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     table = Table(*columns, title=title, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
     for row in rows:
-        table.add_row(*(str(value) for value in row))
-    Console(soft_wrap=False).print(table)
+        # As text: rich takes [words] in brackets for styles and would swallow them.
+        table.add_row(*(Text(str(value)) for value in row))
+    console = Console(soft_wrap=False)
+    # A pipe has no width: what is read by a pager or a program is not broken into words.
+    console.width = console.width if console.is_terminal else max(console.width, _PIPE_WIDTH)
+    console.print(table)
+
+
+def shown(value: object) -> str:
+    """Give a value as a cell of a table."""
+    if value is None:
+        return "-"
+    return f"{value:.4f}" if isinstance(value, float) else str(value)

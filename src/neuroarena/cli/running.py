@@ -1,18 +1,19 @@
-"""``neuroarena run`` and ``neuroarena score``."""
+"""``neuroarena run``: evaluate decoders on a benchmark."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from neuroarena.cli import options
-from neuroarena.cli.output import print_json, print_table
+from neuroarena.cli.output import print_json, print_table, shown
 
 if TYPE_CHECKING:
     from neuroarena.decoders import Decoder
+    from neuroarena.evaluation import Result
 
 
 def run(
@@ -23,11 +24,10 @@ def run(
         list[str],
         typer.Option("--decoder", "-d", help="Name of a decoder, or module:attribute; may be repeated."),
     ],
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Folder to keep the results in.")],
-    split: Annotated[
-        list[str] | None,
-        typer.Option("--split", "-s", help="Split; may be repeated. By default the benchmark's first."),
-    ] = None,
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="DIR", help="Folder to keep the results in.")
+    ] = Path("results"),
+    split: options.Splits = None,
     data: options.Data = None,
     subset: options.Subset = None,
     multiclass: options.Multiclass = False,
@@ -39,8 +39,14 @@ def run(
     level: options.Level = None,
     electrode: options.Electrode = None,
     offset: options.Offset = None,
+    option: options.Option = None,
     workers: options.Workers = None,
     grid: options.Grid = None,
+    notch: options.Notch = None,
+    downsample: options.Downsample = None,
+    submission: options.Submission = None,
+    contact: options.Contact = None,
+    external_data: options.ExternalData = None,
     seed: options.Seed = 0,
     cache: options.Cache = None,
     as_json: options.Json = False,
@@ -51,20 +57,23 @@ def run(
 
     sys.path.insert(0, "")  # a decoder may be given as module:attribute of a file in this folder
     chosen = options.family_options(
-        subset, multiclass, sessions, judged, folds, max_samples, train_on, level, electrode, offset
+        subset, multiclass, sessions, judged, folds, max_samples, train_on, level, electrode, offset, option
     )
     loaded = load_benchmarks(benchmark, data, **chosen)
+    named = _decoders(decoder, grid or [], notch, downsample)
+    splits = list(split) if split else [None]
+    if submission is not None:
+        _check_single(len(named) * len(loaded) * len(splits), submission)
+    told: dict[str, Any] = {"out": out, "workers": workers or available_cores(), "seed": seed, "cache": cache}
     with TerminalProgress() as progress:
-        results = evaluate_all(
-            _with_grid(decoder, grid or []),
-            loaded,
-            list(split) if split else [None],
-            out=out,
-            workers=workers or available_cores(),
-            seed=seed,
-            cache=cache,
-            progress=progress,
-        )
+        results = evaluate_all(named, loaded, splits, progress=progress, **told)
+    if submission is not None:
+        _write_submission(results[0], submission, contact, external_data or [])
+    _print_results(results, benchmark, out, as_json)
+
+
+def _print_results(results: list[Result], benchmark: str, out: Path, as_json: bool) -> None:
+    """Print a row a run, the failures on standard error; leave with exit code 1 when there are any."""
     rows = [_row(result) for result in results]
     if as_json:
         print_json(rows)
@@ -77,21 +86,59 @@ def run(
         raise typer.Exit(1)
 
 
-def _with_grid(names: list[str], grid: list[str]) -> list[tuple[str | None, Decoder | str]]:
+def _write_submission(result: Result, path: Path, contact: str | None, external_data: list[str]) -> None:
+    from neuroarena.scoring import write_submission
+
+    if not result.complete or result.predictions is None:
+        print(f"neuroarena: {path.name} was not written, because the run is not complete.", file=sys.stderr)
+        return
+    write_submission(
+        path,
+        result.predictions,
+        result.manifest,
+        model=result.record["decoder"]["name"],
+        contact=contact or "not given",
+        external_data=external_data,
+    )
+    name = result.manifest.name
+    print(f"Wrote {path}. Check it with: neuroarena check submission {name} {path}", file=sys.stderr)
+
+
+def _decoders(
+    names: list[str], grid: list[str], notch: str | None, downsample: float | None
+) -> list[tuple[str | None, Decoder | str]]:
     """Give each decoder with its name, or all the decoders of a grid of its parameters."""
     from neuroarena.decoders import load_decoder
     from neuroarena.decoders.grid import decoder_grid, parse_grid
+    from neuroarena.decoders.preparing import prepared
+    from neuroarena.errors import InputError
 
-    if not grid:
+    if not grid and notch is None and downsample is None:
         return [(None, name) for name in names]
-    return [pair for name in names for pair in decoder_grid(name, load_decoder(name), parse_grid(grid))]
+    try:
+        frequencies = [] if notch is None else [float(part) for part in notch.split(",")]
+    except ValueError:
+        raise InputError(f'"{notch}" is no list of frequencies. Expected numbers, as in 60,120.') from None
+    pairs = [pair for name in names for pair in decoder_grid(name, load_decoder(name), parse_grid(grid))]
+    return [prepared(name, decoder, frequencies, downsample) for name, decoder in pairs]
+
+
+def _check_single(n_runs: int, submission: Path) -> None:
+    from neuroarena.errors import InputError
+
+    if n_runs != 1:
+        raise InputError(
+            f"{submission.name}: a submission holds the predictions of one decoder on one split of one task, and this "
+            f"command makes {n_runs} runs. Name one of each."
+        )
+    if submission.suffix != ".parquet":
+        raise InputError(f"{submission.name}: a submission is written to a name that ends in .parquet.")
 
 
 def _print_rows(rows: list[dict[str, object]], benchmark: str, out: Path) -> None:
     mark = " (simulated)" if any(row["simulated"] for row in rows) else ""
     columns = ["benchmark", "split", "decoder", "score", "units", "status"]
-    shown = [[_shown(row[name]) for name in columns] for row in rows]
-    print_table(columns, shown, title=f"{benchmark}{mark}")
+    print_table(columns, [[shown(row[name]) for name in columns] for row in rows], title=f"{benchmark}{mark}")
     print(f"Results are in {out}. Rank them with: neuroarena board {out}")
 
 
@@ -115,65 +162,3 @@ def _row(result: object) -> dict[str, object]:
         else None,
         "folder": str(result.folder),
     }
-
-
-def _shown(value: object) -> str:
-    if value is None:
-        return "-"
-    return f"{value:.4f}" if isinstance(value, float) else str(value)
-
-
-def score_file(
-    benchmark: Annotated[str, typer.Argument(help="family[@definition]/task.")],
-    file: Annotated[Path, typer.Argument(help="Predictions: parquet or csv.")],
-    split: options.Split = None,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", metavar="FILE", help="Also write the unit scores, as parquet."),
-    ] = None,
-    data: options.Data = None,
-    subset: options.Subset = None,
-    multiclass: options.Multiclass = False,
-    sessions: options.Sessions = None,
-    judged: options.Judged = None,
-    folds: options.Folds = None,
-    max_samples: options.MaxSamples = None,
-    train_on: options.TrainOn = None,
-    level: options.Level = None,
-    electrode: options.Electrode = None,
-    offset: options.Offset = None,
-    as_json: options.Json = False,
-) -> None:
-    """Score a prediction file; the same function judges on a laptop and on a server."""
-    from neuroarena.benchmarks import Suite, load_benchmark, resolve
-    from neuroarena.errors import InputError
-    from neuroarena.scoring import read_predictions, score
-
-    resolve(benchmark)
-    if not file.exists():
-        raise InputError(f"{file}: there is no such file. Expected predictions in parquet or csv.")
-    chosen = options.family_options(
-        subset, multiclass, sessions, judged, folds, max_samples, train_on, level, electrode, offset
-    )
-    loaded = load_benchmark(benchmark, data, **chosen)
-    if isinstance(loaded, Suite):
-        raise InputError(
-            f'"{benchmark}" is a family of {len(loaded.benchmarks)} tasks; name one, as in {benchmark}/TASK.'
-        )
-    truth = loaded.truth(loaded.split(split or loaded.splits[0]))
-    predictions = read_predictions(file, loaded.manifest, expected_rows=len(truth))
-    scores = score(predictions, truth, loaded.manifest, source=str(file))
-    if out is not None:
-        scores.write(out)
-    if as_json:
-        rows = scores.table.to_dict(orient="records")
-        print_json({"benchmark": loaded.name, "metric": scores.metric, "score": scores.value, "units": rows})
-        return
-    mark = " (simulated)" if loaded.simulated else ""
-    table = scores.table
-    print_table(
-        list(table.columns),
-        [[_shown(value) for value in row] for row in table.to_numpy()],
-        f"{loaded.name}{mark}",
-    )
-    print(f"{scores.metric} {scores.value:.4f}, mean over {table['unit'].nunique()} units")

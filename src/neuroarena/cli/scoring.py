@@ -1,0 +1,139 @@
+"""``neuroarena score``: judge a file of predictions, or the code that makes them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from neuroarena.cli import options
+from neuroarena.cli.output import print_json, print_table, shown
+
+if TYPE_CHECKING:
+    from neuroarena.benchmarks import Benchmark
+
+
+def score_file(
+    benchmark: Annotated[str, typer.Argument(help="family[@definition]/task.")],
+    file: Annotated[
+        Path, typer.Argument(help="Predictions (parquet or csv), or code (zip) where the benchmark takes it.")
+    ],
+    split: options.Split = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="FILE", help="Also write the unit scores, as parquet."),
+    ] = None,
+    data: options.Data = None,
+    subset: options.Subset = None,
+    multiclass: options.Multiclass = False,
+    sessions: options.Sessions = None,
+    judged: options.Judged = None,
+    folds: options.Folds = None,
+    max_samples: options.MaxSamples = None,
+    train_on: options.TrainOn = None,
+    level: options.Level = None,
+    electrode: options.Electrode = None,
+    offset: options.Offset = None,
+    option: options.Option = None,
+    fast: Annotated[
+        bool, typer.Option("--fast", help="Judge only a few people: does the code run? (zip)")
+    ] = False,
+    seconds: Annotated[
+        float | None, typer.Option("--seconds", help="Most time each part of the code may take (zip).")
+    ] = None,
+    memory_mb: Annotated[
+        int | None, typer.Option("--memory-mb", help="Most memory the code may use (zip).")
+    ] = None,
+    as_json: options.Json = False,
+) -> None:
+    """Score predictions, or the code that makes them; the same function judges on a laptop and on a server."""
+    if file.suffix.lower() == ".zip":
+        _score_zip(benchmark, file, data, split, fast, {"seconds": seconds, "memory_mb": memory_mb}, as_json)
+        return
+    from neuroarena.scoring import read_predictions, score
+
+    chosen = options.family_options(
+        subset, multiclass, sessions, judged, folds, max_samples, train_on, level, electrode, offset, option
+    )
+    loaded = benchmark_of(benchmark, file, data, chosen)
+    truth = loaded.truth(loaded.split(split or loaded.splits[0]))
+    predictions = read_predictions(file, loaded.manifest, expected_rows=len(truth))
+    scores = score(predictions, truth, loaded.manifest, source=str(file))
+    if out is not None:
+        scores.write(out)
+    if as_json:
+        rows = scores.table.to_dict(orient="records")
+        print_json({"benchmark": loaded.name, "metric": scores.metric, "score": scores.value, "units": rows})
+        return
+    mark = " (simulated)" if loaded.simulated else ""
+    table = scores.table
+    print_table(
+        list(table.columns),
+        [[shown(value) for value in row] for row in table.to_numpy()],
+        f"{loaded.name}{mark}",
+    )
+    print(f"{scores.metric} {scores.value:.4f} over {table['unit'].nunique()} units ({scores.combiner})")
+
+
+def _score_zip(
+    benchmark: str,
+    file: Path,
+    data: str | None,
+    split: str | None,
+    fast: bool,
+    limits: dict[str, Any],
+    as_json: bool,
+) -> None:
+    """Run code in the sandbox and print what its answers are worth."""
+    from neuroarena.evaluation import TerminalProgress
+    from neuroarena.evaluation.code_submissions import score_code
+    from neuroarena.sandbox import Limits
+
+    given = Limits(**{name: value for name, value in limits.items() if value is not None})
+    with TerminalProgress() as progress:
+        said = score_code(benchmark, file, data, split, fast=fast, limits=given, progress=progress)
+    if as_json:
+        print_json(said)
+        return
+    rows = []
+    for name in ("overall", "challenge1", "challenge2"):
+        edges = (said["intervals"] or {}).get(name)
+        interval = "-" if edges is None else f"{edges[0]:.5f} to {edges[1]:.5f}"
+        rows.append([name, f"{said[name]:.5f}", interval])
+    mark = ", simulated" if said["simulated"] else ""
+    title = f"eeg2025@{said['definition']}, {said['split']}, {said['n_people']} people{mark}"
+    print_table(["score", "nRMSE", "95 % interval over people"], rows, title)
+    how = {"bubblewrap": "in bubblewrap", "process": "in a plain child process, which isolates little"}
+    print(f"The code ran {how[said['isolation']]}. Lower is better; the constant mean scores 1.")
+    for sentence in (*said["warnings"], *said["notes"]):
+        print(f"Note: {sentence}")
+    if said.get("no_intervals"):
+        print(f"No intervals: {said['no_intervals']}")
+
+
+def benchmark_of(name: str, file: Path, data: str | None, chosen: dict[str, Any]) -> Benchmark:
+    """Load the task that a file of predictions is for: as named, the family's only one, or what the file says.
+
+    Raises
+    ------
+    InputError
+        When there is no such file, or a family of several tasks is named and the file does not say which.
+    """
+    from neuroarena.benchmarks import load_benchmarks, resolve
+    from neuroarena.errors import InputError
+    from neuroarena.scoring import read_metadata
+
+    family, definition, tasks = resolve(name)
+    if not file.exists():
+        raise InputError(f"{file}: there is no such file. Expected predictions in parquet or csv.")
+    if len(tasks) > 1:
+        said = read_metadata(file) if file.suffix.lower() == ".parquet" else None
+        tasks = tuple(
+            task for task in tasks if said is not None and f'"{family.name}/{task}"'.encode() in said
+        )
+    if len(tasks) != 1:
+        raise InputError(
+            f'"{name}" is a family of several tasks and {file.name} does not say which; name one, as in {name}/TASK.'
+        )
+    return load_benchmarks(f"{family.name}@{definition}/{tasks[0]}", data, **chosen)[0]
