@@ -111,8 +111,15 @@ class Registry(Generic[T]):
         return found  # type: ignore[no-any-return]
 
 
+# So few names are all told.
+_FEW = 6
+
+
 def unknown_name(kind: str, name: str, known: Iterable[str], plural: str) -> UnknownName:
     """Make the error for an unknown name, with the closest known ones."""
-    close = difflib.get_close_matches(name, list(known), n=3, cutoff=0.5)
+    listed = list(known)
+    close = difflib.get_close_matches(name, listed, n=3, cutoff=0.5)
     hint = f" Did you mean {' or '.join(chr(34) + match + chr(34) for match in close)}?" if close else ""
+    if not close and 0 < len(listed) <= _FEW:
+        hint = f" There is {', '.join(listed)}."
     return UnknownName(f'No {kind} "{name}".{hint} See: neuroarena list {plural}')

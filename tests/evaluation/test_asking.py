@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -17,7 +18,7 @@ from neuroarena.features import FeatureChain
 from neuroarena.recordings import from_array
 from neuroarena.scoring import StreamRule
 from stream_toy import PEOPLE, RULE, Listener, recording_of, stream_benchmark
-from toy import toy_benchmark, toy_linear
+from toy import toy_benchmark, toy_linear, toy_manifest
 
 
 @dataclass
@@ -103,13 +104,39 @@ def test_training_parts_of_streams_carry_recordings_and_events():
     [
         (Listener("silent"), "gave no answer in"),
         (Listener("words"), "expected a finite number or None"),
-        (Cheat("order"), "needs a decoder with start() and step()"),
     ],
 )
 def test_a_stream_that_is_not_answered_is_a_named_failure(decoder, sentence):
     result = evaluate(decoder, stream_benchmark())
     assert result.score is None
     assert sentence in result.record["cells"][0]["error"]
+
+
+@pytest.mark.parametrize(
+    ("decoder", "make", "sentence"),
+    [
+        (Cheat("order"), stream_benchmark, "needs a decoder with start() and step()"),
+        (Listener(), toy_benchmark, "needs a decoder with predict()"),
+        (Cheat("order", features=()), toy_benchmark, "no FeatureChain in its attribute features"),
+    ],
+)
+def test_a_decoder_of_the_wrong_kind_is_refused_before_anything_is_computed(decoder, make, sentence):
+    with pytest.raises(InputError, match=re.escape(sentence)):
+        evaluate(decoder, make())
+
+
+def test_labels_are_never_made_of_nan():
+    benchmark = toy_benchmark()
+    manifest = toy_manifest(metric="accuracy", prediction="label")
+    named = type(benchmark)(**{**benchmark.__dict__, "manifest": manifest})
+
+    class Nothing(Cheat):
+        def predict(self, test):
+            return np.full((n_examples(test), 2), np.nan)
+
+    result = evaluate(Nothing("order"), named, "cross")
+    assert result.score is None
+    assert "NaN or infinity" in result.record["cells"][0]["error"]
 
 
 def test_a_played_stream_has_the_horizons_length_and_holds_the_stretch_whole():

@@ -76,6 +76,14 @@ def test_the_command_prints_the_published_keys_as_json(tmp_path):
         ("eeg2025", {"folder/submission.py": "x = 1"}, InputError, "submission.py"),
         ("eeg2025", "import nothing_of_that_name", InputError, "cannot be imported"),
         ("eeg2025", CONSTANT.format(first="float('nan')", second=0.0), NeuroarenaError, "values"),
+        ("eeg2025", CONSTANT.format(first="1j", second=0.0), NeuroarenaError, "complex"),
+        (
+            "eeg2025",
+            CONSTANT.format(first=1, second=2).replace("_challenge_2", "_2"),
+            InputError,
+            "challenge_2",
+        ),
+        ("eeg2025/p-factor", "x = 1", InputError, "names one task"),
         ("eeg2025@zero-shot", "x = 1", InputError, "takes no code"),
         ("img", "x = 1", InputError, "takes no code"),
     ],
@@ -90,3 +98,11 @@ def test_what_cannot_be_scored_is_said_in_one_sentence(tmp_path, name, content, 
 def test_a_missing_zip_is_named(tmp_path):
     with pytest.raises(InputError, match="there is no such file"):
         score_code("eeg2025", tmp_path / "nothing.zip", str(twin()))
+
+
+def test_options_that_code_is_not_scored_with_are_refused(tmp_path):
+    file = zipped(tmp_path, CONSTANT.format(first=1.5, second=0.0))
+    words = ["score", "eeg2025", str(file), "--data", str(twin()), "-O", "channels=128"]
+    asked = CliRunner().invoke(app, words)
+    assert isinstance(asked.exception, InputError)
+    assert "without channels" in str(asked.exception)

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+from neuroarena import load_benchmark, load_dataset
 from neuroarena.benchmarks import Benchmark, list_benchmarks
 from neuroarena.benchmarks.tracks.bci import examples as bci_examples
 from neuroarena.benchmarks.tracks.bci import leave_one_subject_out
@@ -323,3 +324,13 @@ def test_the_p_value_counts_the_score_itself_and_stops_early_when_chance_does_as
     calls.clear()
     assert guessing.permutation_p(0.4, chance) == 1.0
     assert len(calls) == 1
+
+
+def test_too_few_recordings_are_said_to_prove_nothing(tmp_path):
+    load_dataset("muse_sleep").simulate(
+        tmp_path / "twin", people=5, recordings=1, longest=11, plant_leak="length"
+    )
+    report = check_leaks(load_benchmark("sleep/muse", str(tmp_path / "twin")))
+    assert not report.findings
+    assert "5 recordings with one target each are too few" in report.notes[0]
+    assert report.to_dict()["notes"] == list(report.notes)

@@ -124,6 +124,8 @@ def _print_leaks(report: LeakReport) -> None:
         print(f"  {word}  {probe.kind:10}  {probe.what}: {probe.score:.2f}, chance {probe.chance:.2f}{p}")
         if probe.found:
             print(f"         {'hidden from decoders' if probe.hidden else 'SEEN BY DECODERS'}: {probe.why}.")
+    for note in report.notes:
+        print(f"  Note: {note}")
     count = len(report.findings)
     print(f"{'no leak' if not count else '1 leak' if count == 1 else f'{count} leaks'} found")
 

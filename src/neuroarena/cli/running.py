@@ -68,7 +68,7 @@ def run(
     with TerminalProgress() as progress:
         results = evaluate_all(named, loaded, splits, progress=progress, **told)
     if submission is not None:
-        _write_submission(results[0], submission, contact, external_data or [])
+        _write_submission(results[0], submission, contact, external_data or [], data)
     _print_results(results, benchmark, out, as_json)
 
 
@@ -86,7 +86,9 @@ def _print_results(results: list[Result], benchmark: str, out: Path, as_json: bo
         raise typer.Exit(1)
 
 
-def _write_submission(result: Result, path: Path, contact: str | None, external_data: list[str]) -> None:
+def _write_submission(
+    result: Result, path: Path, contact: str | None, external_data: list[str], data: str | None
+) -> None:
     from neuroarena.scoring import write_submission
 
     if not result.complete or result.predictions is None:
@@ -100,8 +102,9 @@ def _write_submission(result: Result, path: Path, contact: str | None, external_
         contact=contact or "not given",
         external_data=external_data,
     )
-    name = result.manifest.name
-    print(f"Wrote {path}. Check it with: neuroarena check submission {name} {path}", file=sys.stderr)
+    where = "" if data is None else f" --data {data}"
+    asked = f"neuroarena check submission {result.manifest.name} {path}{where}"
+    print(f"Wrote {path}. Check it with: {asked}", file=sys.stderr)
 
 
 def _decoders(
@@ -131,6 +134,8 @@ def _check_single(n_runs: int, submission: Path) -> None:
             f"{submission.name}: a submission holds the predictions of one decoder on one split of one task, and this "
             f"command makes {n_runs} runs. Name one of each."
         )
+    if not submission.absolute().parent.is_dir():
+        raise InputError(f"{submission}: there is no such folder to write into.")
     if submission.suffix != ".parquet":
         raise InputError(f"{submission.name}: a submission is written to a name that ends in .parquet.")
 

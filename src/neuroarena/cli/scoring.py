@@ -12,6 +12,7 @@ from neuroarena.cli.output import print_json, print_table, shown
 
 if TYPE_CHECKING:
     from neuroarena.benchmarks import Benchmark
+    from neuroarena.scoring import UnitScores
 
 
 def score_file(
@@ -48,18 +49,15 @@ def score_file(
     as_json: options.Json = False,
 ) -> None:
     """Score predictions, or the code that makes them; the same function judges on a laptop and on a server."""
-    if file.suffix.lower() == ".zip":
-        _score_zip(benchmark, file, data, split, fast, {"seconds": seconds, "memory_mb": memory_mb}, as_json)
-        return
-    from neuroarena.scoring import read_predictions, score
-
     chosen = options.family_options(
         subset, multiclass, sessions, judged, folds, max_samples, train_on, level, electrode, offset, option
     )
+    if file.suffix.lower() == ".zip":
+        _refuse_options({**chosen, **({} if out is None else {"out": out})}, file)
+        _score_zip(benchmark, file, data, split, fast, {"seconds": seconds, "memory_mb": memory_mb}, as_json)
+        return
     loaded = benchmark_of(benchmark, file, data, chosen)
-    truth = loaded.truth(loaded.split(split or loaded.splits[0]))
-    predictions = read_predictions(file, loaded.manifest, expected_rows=len(truth))
-    scores = score(predictions, truth, loaded.manifest, source=str(file))
+    scores = _scores_of(file, loaded, split)
     if out is not None:
         scores.write(out)
     if as_json:
@@ -67,13 +65,26 @@ def score_file(
         print_json({"benchmark": loaded.name, "metric": scores.metric, "score": scores.value, "units": rows})
         return
     mark = " (simulated)" if loaded.simulated else ""
-    table = scores.table
-    print_table(
-        list(table.columns),
-        [[shown(value) for value in row] for row in table.to_numpy()],
-        f"{loaded.name}{mark}",
-    )
-    print(f"{scores.metric} {scores.value:.4f} over {table['unit'].nunique()} units ({scores.combiner})")
+    cells = [[shown(value) for value in row] for row in scores.table.to_numpy()]
+    print_table(list(scores.table.columns), cells, f"{loaded.name}{mark}")
+    n_units = scores.table["unit"].nunique()
+    print(f"{scores.metric} {scores.value:.4f} over {n_units} units ({scores.combiner})")
+
+
+def _scores_of(file: Path, loaded: Benchmark, split: str | None) -> UnitScores:
+    from neuroarena.scoring import read_predictions, score
+
+    truth = loaded.truth(loaded.split(split or loaded.splits[0]))
+    predictions = read_predictions(file, loaded.manifest, expected_rows=len(truth))
+    return score(predictions, truth, loaded.manifest, source=str(file))
+
+
+def _refuse_options(given: dict[str, Any], file: Path) -> None:
+    """Refuse what code in a zip is not scored with, rather than leave it aside."""
+    from neuroarena.errors import InputError
+
+    if given:
+        raise InputError(f"{file.name}: code in a zip is scored without {', '.join(given)}. Leave it out.")
 
 
 def _score_zip(

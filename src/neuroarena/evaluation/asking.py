@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from neuroarena.decoders import Decoder, StreamDecoder, drive
-from neuroarena.errors import InputError, NeuroarenaError
+from neuroarena.errors import NeuroarenaError
 from neuroarena.evaluation.parts import StreamSet, WindowSet
 from neuroarena.scoring import StreamRule
 
@@ -59,19 +59,9 @@ def _batches(n: int, rng: np.random.Generator) -> list[np.ndarray]:
 
 
 def predict_streams(
-    decoder: Any, test: Sequence[StreamSet], rule: StreamRule, rng: np.random.Generator
+    decoder: StreamDecoder, test: Sequence[StreamSet], rule: StreamRule, rng: np.random.Generator
 ) -> list[Any]:
-    """Play every stream to a fresh copy of the fitted decoder; give the answers in the order of the sets.
-
-    Raises
-    ------
-    InputError
-        When the decoder is not one of streams.
-    """
-    if not isinstance(decoder, StreamDecoder):
-        raise InputError(
-            f"{type(decoder).__name__} cannot be played a stream: this task needs a decoder with start() and step()."
-        )
+    """Play every stream to a fresh copy of the fitted decoder; give the answers in the order of the sets."""
     listed = [
         (streams.recording, int(start), int(stop))
         for streams in test

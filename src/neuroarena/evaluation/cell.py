@@ -117,4 +117,5 @@ class Cell:
         if self.manifest.stream is None:
             return predict_windows(decoder, windows, cache, rng, self._blind)
         streams = [part for part in self.test if isinstance(part, StreamSet)]
-        return predict_streams(decoder, streams, self.manifest.stream, rng)
+        listener: Any = decoder
+        return predict_streams(listener, streams, self.manifest.stream, rng)

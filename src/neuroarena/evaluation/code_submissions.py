@@ -69,10 +69,15 @@ def score_code(
     NeuroarenaError
         For a model that fails.
     """
-    family, definition, _ = resolve(name)
+    family, definition, tasks = resolve(name)
     if family.name != "eeg2025" or definition == "zero-shot":
         raise InputError(
             f'"{name}" takes no code. Code is handed in for eeg2025@as-scored and eeg2025@as-described.'
+        )
+    if len(tasks) == 1:
+        raise InputError(
+            f'"{name}" names one task, and code is judged on {" and ".join(CHALLENGES.values())} at once. '
+            f"Use eeg2025@{definition}."
         )
     path = Path(zip_path)
     if not path.is_file():

@@ -52,6 +52,7 @@ class LeakReport:
     split: str
     simulated: bool
     probes: tuple[Probe, ...]
+    notes: tuple[str, ...] = ()
 
     @property
     def findings(self) -> tuple[Probe, ...]:
@@ -65,6 +66,7 @@ class LeakReport:
             "benchmark": self.benchmark,
             "split": self.split,
             "simulated": self.simulated,
+            "notes": list(self.notes),
             "leaks": [probe.to_dict() for probe in self.findings],
             "looked_for": [probe.to_dict() for probe in self.probes if probe not in self.findings],
         }

@@ -32,6 +32,9 @@ BY_DESIGN = {
     )
 }
 
+# Shuffling fewer targets than this cannot give a p of 0.001 with room to spare.
+FEWEST_RECORDINGS = 10
+
 
 def check_leaks(benchmark: Benchmark, split: str | None = None, seed: int = 0) -> LeakReport:
     """Look for ways to the answers that need no brain activity.
@@ -66,7 +69,7 @@ def check_leaks(benchmark: Benchmark, split: str | None = None, seed: int = 0) -
         else probe
         for probe in probes
     ]
-    return LeakReport(benchmark.name, chosen.name, benchmark.simulated, tuple(probes))
+    return LeakReport(benchmark.name, chosen.name, benchmark.simulated, tuple(probes), case.notes())
 
 
 class _Case:
@@ -89,6 +92,16 @@ class _Case:
         self.one_a_recording = bool((per_recording == 1).all()) and len(per_recording) > 1
         self._recordings = {str(key): benchmark.recording(str(key)) for key in table["recording"].unique()}
         self._lengths = {key: recording.n_samples for key, recording in self._recordings.items()}
+
+    def notes(self) -> tuple[str, ...]:
+        """Say where the data are too few for a link to stand out from chance."""
+        n = len(self._recordings)
+        if not self.one_a_recording or n >= FEWEST_RECORDINGS:
+            return ()
+        return (
+            f"{n} recordings with one target each are too few: no order, length or channel among fewer than "
+            f"{FEWEST_RECORDINGS} can be told from chance, so that nothing found does not mean nothing there.",
+        )
 
     def guesses(self) -> list[Probe]:
         """Guess targets from order and from length."""

@@ -11,13 +11,14 @@ import numpy as np
 import pandas as pd
 
 from neuroarena.benchmarks import Benchmark, Fold, Split
-from neuroarena.decoders import Decoder
+from neuroarena.decoders import Decoder, StreamDecoder
 from neuroarena.errors import InputError
 from neuroarena.evaluation import cell as cell_module
 from neuroarena.evaluation.cell import Cell, FeatureShard
 from neuroarena.evaluation.feature_store import FeatureStore, shard_starts
 from neuroarena.evaluation.identity import Identity, identify
 from neuroarena.evaluation.parts import StreamSet, WindowSet
+from neuroarena.features import FeatureChain
 from neuroarena.fingerprint import code_fingerprint, digest
 from neuroarena.recordings import Recording
 
@@ -78,6 +79,8 @@ def plan_runs(
     identities = [identify(decoder) for _, decoder in decoders]
     plans = []
     for benchmark in benchmarks:
+        for name, decoder in decoders:
+            _check_kind(name, decoder, benchmark)
         recordings = _Recordings(benchmark)
         table = benchmark.examples.set_index("id", drop=False)
         for split_name in splits:
@@ -89,6 +92,23 @@ def plan_runs(
                 )
                 plans.append(RunPlan(benchmark, split, name, decoder, identity, seed, cells))
     return plans
+
+
+def _check_kind(name: str, decoder: Any, benchmark: Benchmark) -> None:
+    """Refuse a decoder that cannot be asked what the benchmark asks, before anything is computed."""
+    if not isinstance(getattr(decoder, "features", None), FeatureChain):
+        raise InputError(
+            f'The decoder "{name}" has no FeatureChain in its attribute features, but '
+            f"{getattr(decoder, 'features', None)!r:.60}. Use features = FeatureChain() for plain windows."
+        )
+    if benchmark.manifest.stream is not None and not isinstance(decoder, StreamDecoder):
+        raise InputError(
+            f'The decoder "{name}" cannot be played a stream: {benchmark.name} needs a decoder with start() and step().'
+        )
+    if benchmark.manifest.stream is None and not callable(getattr(decoder, "predict", None)):
+        raise InputError(
+            f'The decoder "{name}" is one of streams: {benchmark.name} needs a decoder with predict().'
+        )
 
 
 Sets = tuple[WindowSet, ...] | tuple[StreamSet, ...]

@@ -32,6 +32,8 @@ def prediction_table(predicted: Any, ids: np.ndarray, manifest: Manifest) -> pd.
                 f"shape ({n}, {len(manifest.classes)})",
                 values.shape,
             )
+            # An argmax would make a class of NaN.
+            _expect(bool(np.isfinite(values.astype(np.float64)).all()), "finite numbers", "NaN or infinity")
             values = np.asarray(manifest.classes)[values.argmax(axis=1)]
         _expect(values.shape == (n,), f"{n} labels", values.shape)
         return _sorted(pd.DataFrame({"id": ids, column: values.astype(str)}))

@@ -290,6 +290,14 @@ def test_parts_with_other_neuroids_or_without_the_coordinate_are_refused():
         train_test(alpha_coord="lab")
 
 
+def test_a_stimulus_in_both_parts_is_refused_by_name():
+    array = recordings()
+    with pytest.raises(
+        AlignmentError, match='stimuli "im038", "im039" are in both the training and the test'
+    ):
+        train_test_of(array.isel(presentation=slice(0, 40)), array.isel(presentation=slice(38, 60)))
+
+
 def train_test_of(train, test):
     return TrainTestNeuralBenchmark(
         "X", train, test, load_metric("ridge_split"), 8, 1, ceiling_func=lambda: 1

@@ -185,8 +185,7 @@ def properties(region="V1", attrs=None, **options) -> PropertiesBenchmark:
         neuronal_property=measured,
         similarity_metric=lambda source, target: Score(float(source.values.max()) / 100, raw=source),
         timebins=[(70, 170)],
-        ceiling_func=lambda assembly: assembly.sizes["neuroid"] / 8,
-        **{**sets, **options},
+        **{"ceiling_func": lambda assembly: assembly.sizes["neuroid"] / 8, **sets, **options},
     )
 
 
@@ -233,3 +232,10 @@ def test_rates_of_another_region_can_be_given():
     assert properties("V2", rates=RateConstants(best=20.0))(Ring()).raw.raw.values[1, 0] == pytest.approx(
         20.0
     )
+
+
+@pytest.mark.parametrize(
+    "ceiling", [lambda: 1, lambda kept=1: kept, lambda assembly: assembly.sizes["neuroid"] / 4]
+)
+def test_a_ceiling_may_take_the_assembly_or_nothing(ceiling):
+    assert properties(ceiling_func=ceiling).ceiling == 1

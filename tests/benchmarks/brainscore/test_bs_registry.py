@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import datetime
+import importlib
 import importlib.metadata
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -16,10 +18,12 @@ import xarray as xr
 from tiny_recordings import PixelModel, recordings, stimuli
 
 from neuroarena.benchmarks.brainscore import (
+    BenchmarkBase,
     NeuralBenchmark,
     Score,
     benchmark_registry,
     load_benchmark,
+    load_ceiling,
     load_dataset,
     load_metric,
     load_model,
@@ -333,3 +337,45 @@ def test_neuroids_without_a_value_are_left_out_of_the_rows():
         unit_scores(Score(0.6, raw=raw * np.nan), tiny())
     with pytest.raises(ConfigError, match="does not tell neuroids apart"):
         unit_scores(Score(0.6), tiny())
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_a_benchmark_that_gives_no_number_is_refused_by_name(value):
+    class Own(BenchmarkBase):
+        def __call__(self, candidate):
+            return Score(value)
+
+    with pytest.raises(DataQualityError, match=f'Own.IT-x: the score of the model "tiny-pixels" is {value}'):
+        score(PixelModel(), Own("Own.IT-x", lambda: 1))
+
+
+@pytest.mark.parametrize("load", [load_benchmark, load_dataset, load_stimulus_set, load_metric, load_model])
+def test_the_hint_for_an_unknown_name_runs_as_it_is_written(load):
+    with pytest.raises(UnknownName) as refused:
+        load("nope")
+    module, name = re.search(r"See: from (\S+) import (\w+); \2\.names\(\)$", str(refused.value)).groups()
+    assert getattr(importlib.import_module(module), name).names()
+
+
+@pytest.mark.parametrize(
+    ("load", "said"),
+    [
+        (
+            lambda: load_metric("pls", nope=1),
+            'metric "pls" .*nope.* takes crossvalidation_kwargs, regression_kw',
+        ),
+        (lambda: load_metric("cka_biased", 1), 'metric "cka_biased" .* takes no options'),
+        (lambda: load_ceiling("internal_consistency", 1, 2, 3), "takes splits, random_state"),
+        (lambda: load_dataset(3), "A dataset is loaded by its name, got 3"),
+        (lambda: load_stimulus_set(None), "A stimulus set is loaded by its name, got None"),
+    ],
+)
+def test_options_and_names_that_cannot_be_are_refused(load, said):
+    with pytest.raises(ConfigError, match=said):
+        load()
+
+
+def test_an_error_within_a_factory_stays_its_own():
+    data_registry["Broken"] = lambda: len(3)
+    with pytest.raises(TypeError, match="has no len"):
+        load_dataset("Broken")

@@ -244,3 +244,75 @@ def test_the_three_errors_are_wrong_input():
     assert all(issubclass(each, InputError) for each in (AlignmentError, DataQualityError, ConfigError))
     assert named(["a"]) == '"a"'
     assert json.dumps(named(range(5), 2)) == json.dumps('"0", "1" and 3 more')
+
+
+def test_a_score_is_formatted_rounded_and_tested_as_its_number():
+    score = Score(1.256, error=0.1)
+    assert (f"{score:.1f}", f"{score:>7.2%}", f"{score}") == ("1.3", "125.60%", "Score(1.256 ± 0.1)")
+    assert (round(score, 2), round(score), int(score)) == (1.26, 1, 1)
+    assert (bool(score), bool(Score(0)), bool(Score(-0.1))) == (True, False, True)
+
+
+@pytest.mark.parametrize("number", [np.float64(2), np.float32(2), np.int64(2), np.array(2.0)])
+def test_numbers_of_numpy_on_either_side_keep_the_error(number):
+    score = Score(0.5, error=0.1)
+    for found, value, error in (
+        (number * score, 1.0, 0.2),
+        (score * number, 1.0, 0.2),
+        (number - score, 1.5, 0.1),
+        (number / score, 4.0, 0.8),
+        (score / number, 0.25, 0.05),
+        (score**number, 0.25, 0.1),
+    ):
+        assert isinstance(found, Score)
+        assert (found.value, found.error) == (pytest.approx(value), pytest.approx(error))
+    assert number > score
+    assert score < number
+    assert score != number
+
+
+def test_arrays_on_either_side_see_the_value():
+    score, array = Score(0.5, error=0.1), np.array([1.0, 2.0])
+    for found, expected in (
+        (array * score, [0.5, 1.0]),
+        (score * array, [0.5, 1.0]),
+        (score - array, [-0.5, -1.5]),
+        (array / score, [2.0, 4.0]),
+        (xr.DataArray(array) * score, [0.5, 1.0]),
+        (score * xr.DataArray(array), [0.5, 1.0]),
+        (array > score, [True, True]),
+        (score > array, [False, False]),
+        (score == np.array([0.5, 1.0]), [True, False]),
+    ):
+        np.testing.assert_array_equal(found, expected)
+    assert np.array([score, Score(1)]).dtype == np.float64
+    assert np.mean([score, Score(1)]) == 0.75
+    assert np.sqrt(Score(4)) == 2
+    assert np.isfinite(score)
+    assert pytest.approx(np.array(0.5)) == score
+
+
+@pytest.mark.parametrize("value", [math.inf, -math.inf])
+def test_infinity_survives_json_wherever_it_is(value):
+    raw = xr.DataArray([0.5, value, np.nan], dims="neuroid", coords={"x": ("neuroid", [value, 0.0, np.nan])})
+    text = Score(
+        value, error=math.inf, raw=raw, attrs={"deep": {"list": [value]}, "pure": np.float32(value)}
+    ).to_json()
+    assert "Infinity" not in text
+    back = Score.from_json(text)
+    assert (back.value, back.error, back.attrs["deep"], back.attrs["pure"]) == (
+        value,
+        math.inf,
+        {"list": [value]},
+        value,
+    )
+    xr.testing.assert_identical(back.raw, raw)
+    with pytest.raises(InputError, match="the number 'much', expected inf or -inf"):
+        Score.from_json(text.replace('"inf"', '"much"').replace('"-inf"', '"much"'))
+
+
+@pytest.mark.parametrize(("error", "said"), [(-0.1, "is -0.1, expected"), ("small", "is 'small', expected")])
+def test_an_error_that_cannot_be_is_refused(error, said):
+    for make in (lambda: Score(1, error=error), lambda: Score(1, attrs={"error": error})):
+        with pytest.raises(InputError, match=said):
+            make()

@@ -296,7 +296,7 @@ class _Tiny2019RSA(BenchmarkBase):
         stimulus_set = place_on_screen(
             self._stimulus_set, target_visual_degrees=candidate.visual_degrees(), source_visual_degrees=8
         )
-        dnn_assembly = candidate.look_at(stimulus_set, number_of_trials=1).squeeze("time_bin")
+        dnn_assembly = candidate.look_at(stimulus_set, number_of_trials=1)
         ceiling = self._get_human_ceiling(self._human_assembly)
         similarity = self._metric(dnn_assembly, self._human_assembly)
         score = Score(similarity / ceiling)

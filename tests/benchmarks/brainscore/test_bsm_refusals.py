@@ -150,6 +150,7 @@ def test_what_cannot_be_compared_is_refused_by_name(
 TRIALS = trials(
     np.random.default_rng(1).normal(size=(6, 30, 4)) + np.random.default_rng(2).normal(size=(30, 4))
 )
+OWNED = TRIALS.assign_coords(subject=("neuroid", ["one", "one", "two", "two"]))
 CEILINGS: list[Refusal] = [
     ("internal_consistency", lambda: TRIALS.drop_vars("repetition"), ConfigError, 'coordinate "repetition"'),
     (
@@ -190,6 +191,25 @@ CEILINGS: list[Refusal] = [
         DataQualityError,
         'two or more subjects, got "one" only',
     ),
+    *(
+        (
+            name,
+            lambda: with_value(OWNED, 34, 1, np.inf),
+            DataQualityError,
+            'holds inf for stimulus "stim0004", neuroid "unit1"',
+        )
+        for name in ("internal_consistency", "internal_consistency_per_stimulus", "rsa")
+    ),
+    *(
+        (
+            name,
+            lambda: OWNED.isel(presentation=np.append(np.arange(180), 34)),
+            AlignmentError,
+            '"stim0004" has the repetition 1 more than once',
+        )
+        for name in ("internal_consistency_per_stimulus", "rsa")
+    ),
+    ("rsa", lambda: OWNED.drop_vars("repetition"), AlignmentError, '"stim0000", .* more than once'),
 ]
 
 

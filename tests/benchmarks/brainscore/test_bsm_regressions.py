@@ -16,8 +16,12 @@ from scipy.stats import pearsonr
 from sklearn.cross_decomposition import PLSRegression
 from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold, StratifiedShuffleSplit
 
-from neuroarena.benchmarks.brainscore.errors import AlignmentError
-from neuroarena.benchmarks.brainscore.metrics import METRIC_FACTORIES, CrossRegressedCorrelation
+from neuroarena.benchmarks.brainscore.errors import AlignmentError, ConfigError, DataQualityError
+from neuroarena.benchmarks.brainscore.metrics import (
+    METRIC_FACTORIES,
+    CrossRegressedCorrelation,
+    SpanTimeRegressedCorrelation,
+)
 from neuroarena.benchmarks.brainscore.metrics.pls import PartialLeastSquares
 from neuroarena.benchmarks.brainscore.metrics.regressions import (
     BestUnit,
@@ -222,3 +226,82 @@ def test_a_shift_and_scale_of_the_responses_changes_no_correlation(seed: int, sh
     score = METRIC_FACTORIES["linear_predictivity"]()
     moved: xr.DataArray = assembly(target.values * scale + shift)
     np.testing.assert_allclose(score(source, moved).raw.values, score(source, target).raw.values, atol=1e-7)
+
+
+class SeedCorrelation(CrossRegressedCorrelation):
+    """Both hooks as the tutorial writes them: assemblies in, an array over neuroids out."""
+
+    def apply(self, source_train, target_train, source_test, target_test):
+        self.regression.fit(source_train, target_train)
+        prediction = self.regression.predict(source_test)
+        return self.correlation(prediction, target_test)
+
+    def aggregate(self, scores):
+        return scores.median(dim="neuroid")
+
+
+@pytest.mark.parametrize("correlation", ["pearsonr", "spearmanr"])
+@pytest.mark.parametrize("regression", ["pls", "ridge", "ridgecv", "linear"])
+def test_the_hooks_of_the_tutorial_give_what_the_metric_itself_gives(regression: str, correlation: str):
+    source, target = pair(n=80, p=30, q=5)
+    own = SeedCorrelation(regression, correlation)(source[::-1], target)
+    ours = CrossRegressedCorrelation(regression, correlation)(source, target)
+    np.testing.assert_allclose(own.raw.values, ours.raw.values, atol=1e-9)
+    assert float(own) == pytest.approx(float(ours), abs=1e-9)
+    assert own.error == pytest.approx(ours.error, abs=1e-9)
+    assert (own.n_splits, own.n_neuroids_used, own.n_neuroids_total) == (10, 5, 5)
+
+
+def test_an_overridden_apply_decides_the_score_and_may_call_the_one_it_overrides():
+    class Halved(CrossRegressedCorrelation):
+        def apply(self, *parts):
+            assert [part.sizes["presentation"] for part in parts] == [72, 72, 8, 8]
+            return super().apply(*parts) / 2
+
+    source, target = pair(n=80, p=30, q=5)
+    halved, whole = (kind("ridgecv")(source, target) for kind in (Halved, CrossRegressedCorrelation))
+    assert float(halved) == pytest.approx(float(whole) / 2, abs=1e-9)
+    assert halved.attrs["alpha"] == whole.attrs["alpha"]
+
+
+def test_an_apply_without_a_value_for_each_neuroid_is_refused():
+    class Overall(CrossRegressedCorrelation):
+        def apply(self, *parts):
+            return super().apply(*parts).mean()
+
+    with pytest.raises(ConfigError, match=r"shape \(\), expected \(7,\)"):
+        Overall("ridge")(*pair())
+
+    class Timed(SpanTimeRegressedCorrelation):
+        apply = SeedCorrelation.apply
+
+    with pytest.raises(ConfigError, match="Timed overrides apply"):
+        Timed("ridge")(*pair())
+
+
+@pytest.mark.parametrize("over", [("neuroid",), ("neuroid", "time_bin"), ("neuroid", "split"), None])
+def test_what_an_aggregate_leaves_is_averaged(over: tuple[str, ...] | None):
+    class Own(SpanTimeRegressedCorrelation):
+        def aggregate(self, scores):
+            return scores.mean(dim=over)
+
+    values = np.random.default_rng(0).normal(size=(80, 4, 2))
+    score = Own("ridge")(assembly(values), assembly(values[:, :3] + values[:, 1:]))
+    assert float(score) == pytest.approx(score.raw.values.mean())
+    assert (score.error is None) == (over is None or "split" in over)
+
+
+def test_an_aggregate_that_gives_no_number_is_refused():
+    class Unfinished(CrossRegressedCorrelation):
+        def aggregate(self, scores):
+            return scores.median(dim="neuroid") * np.nan
+
+    with pytest.raises(DataQualityError, match="aggregate gave nan"):
+        Unfinished("ridge")(*pair())
+
+
+@pytest.mark.parametrize("name", ["ridge", "rdm", "cka", "pls"])
+def test_a_single_time_bin_left_over_changes_nothing(name: str):
+    source, target = pair()
+    timed = source.expand_dims("time_bin", axis=2).assign_coords(time_bin_start=("time_bin", [70]))
+    assert float(METRIC_FACTORIES[name]()(timed, target)) == float(METRIC_FACTORIES[name]()(source, target))

@@ -13,7 +13,14 @@ import xarray as xr
 
 from neuroarena.benchmarks.brainscore.assemblies import flat
 from neuroarena.benchmarks.brainscore.errors import AlignmentError, ConfigError, DataQualityError, named
-from neuroarena.benchmarks.brainscore.metrics.alignment import STATIC, TEMPORAL, neuroid_coordinates, oriented
+from neuroarena.benchmarks.brainscore.metrics.alignment import (
+    STATIC,
+    TEMPORAL,
+    check_finite,
+    keys,
+    neuroid_coordinates,
+    oriented,
+)
 from neuroarena.benchmarks.brainscore.metrics.folds import Array
 from neuroarena.benchmarks.brainscore.metrics.metric import Metric, aggregate, pearson, split_table
 from neuroarena.benchmarks.brainscore.metrics.rdm import Pooling, dissimilarities, noise_ceiling
@@ -88,12 +95,13 @@ class InternalConsistency(Ceiling):
         ConfigError
             When there is no coordinate `repetition`.
         DataQualityError
-            When there is one repetition only, or when a stimulus is in one half only; it is named.
+            When there is one repetition only, when a stimulus is in one half only, or when a trial is infinite.
         AlignmentError
             When a stimulus has the same repetition twice.
         """
         assembly = oriented(assembly, "assembly", self.dims)
         trials = Trials.of(assembly)
+        check_not_infinite(assembly)
         first_half = self._halves(trials)
         parts, n_nan = [], 0
         for some in trials.some_columns():
@@ -165,18 +173,11 @@ class Trials:
                 raise ConfigError(
                     f'The assembly has no coordinate "{name}" on its presentations; a ceiling needs single trials.'
                 )
+        check_trials_once(assembly)
         stimuli, ids = pd.factorize(assembly["stimulus_id"].values)
         trials, repetitions = pd.factorize(assembly["repetition"].values, sort=True)
-        if (trials < 0).any():
-            raise DataQualityError(f"Presentation {int((trials < 0).argmax())} has no repetition number.")
         rows = np.full((len(ids), len(repetitions)), -1, dtype=np.int64)
         rows[stimuli, trials] = np.arange(len(stimuli))
-        if (rows >= 0).sum() != len(stimuli):
-            hidden = np.setdiff1d(np.arange(len(stimuli)), rows)[0]
-            raise AlignmentError(
-                f'The stimulus "{ids[stimuli[hidden]]}" has the repetition {repetitions[trials[hidden]]} more than '
-                "once. Number the trials of each stimulus."
-            )
         values = assembly.values.reshape(len(stimuli), -1)
         return cls(values, np.asarray(ids), np.asarray(repetitions), rows)
 
@@ -231,6 +232,33 @@ class Trials:
             yield at, block
 
 
+def check_trials_once(assembly: xr.DataArray) -> None:
+    """Refuse a stimulus that has the same repetition twice: a trial entered twice agrees with itself."""
+    stimuli, repetitions = (assembly[name].values for name in ("stimulus_id", "repetition"))
+    unnumbered = pd.isna(repetitions)
+    if unnumbered.any():
+        raise DataQualityError(f"Presentation {int(unnumbered.argmax())} has no repetition number.")
+    again = pd.DataFrame({"stimulus": stimuli, "repetition": repetitions}).duplicated().to_numpy()
+    if again.any():
+        at = int(again.argmax())
+        raise AlignmentError(
+            f'The stimulus "{stimuli[at]}" has the repetition {repetitions[at]} more than once. '
+            "Number the trials of each stimulus."
+        )
+
+
+def check_not_infinite(assembly: xr.DataArray) -> None:
+    """Refuse infinite trials, and name the first; NaN is a trial that was not recorded."""
+    infinite = np.isinf(assembly.values)
+    if infinite.any():
+        at = np.argwhere(infinite)[0]
+        neuroid = neuroid_coordinates(assembly)["neuroid_id"][1][at[1]]
+        raise DataQualityError(
+            f'The assembly holds {assembly.values[tuple(at)]} for stimulus "{assembly["stimulus_id"].values[at[0]]}", '
+            f'neuroid "{neuroid}" ({int(infinite.sum())} infinite values). Give NaN for a trial that was not recorded.'
+        )
+
+
 def _summed(weights: Array, block: Array) -> Array:
     """Sum (repetitions, stimuli, columns) over repetitions with each row of weights."""
     repetitions, stimuli, columns = block.shape
@@ -269,11 +297,16 @@ class PerStimulusConsistency(Ceiling):
         Raises
         ------
         DataQualityError
-            When fewer than `fewest` stimuli have two trials.
+            When fewer than `fewest` stimuli have two trials, or when a trial is infinite.
+        AlignmentError
+            When a stimulus has the same repetition twice.
         """
         assembly = oriented(assembly, "assembly", STATIC)
         if "stimulus_id" not in assembly.coords:
             raise ConfigError('The assembly has no coordinate "stimulus_id" on its presentations.')
+        if "repetition" in assembly.coords:
+            check_trials_once(assembly)
+        check_not_infinite(assembly)
         # In order of the ids, so that the order of rows changes nothing but which trial is in which half.
         stimuli, ids = pd.factorize(assembly["stimulus_id"].values, sort=True)
         counts = np.bincount(stimuli, minlength=len(ids))
@@ -359,13 +392,20 @@ class RSACeiling(Ceiling):
         ConfigError
             When the subjects are not said.
         DataQualityError
-            When there is one subject only, or when dissimilarities are not defined.
+            When there is one subject only, when a response is not finite, or when dissimilarities are not defined.
+        AlignmentError
+            When a row is there twice: a stimulus, or a repetition of it where repetitions are told apart.
         """
         assembly = oriented(flat(assembly), "assembly", STATIC)
         if self.subject_coord not in assembly.coords:
             raise ConfigError(f'The assembly has no coordinate "{self.subject_coord}" on its neuroids.')
         owners = assembly[self.subject_coord].values
-        ids = assembly["stimulus_id"].values
+        if "repetition" in assembly.coords and assembly["repetition"].dims == ("presentation",):
+            check_trials_once(assembly)
+            ids = assembly["stimulus_id"].values
+        else:
+            ids = keys(assembly, "assembly", "stimulus_id")
+        check_finite(assembly.values, ids, neuroid_coordinates(assembly)["neuroid_id"][1], "assembly")
         subjects = list(pd.unique(owners))
         if len(subjects) < 2:
             raise DataQualityError(f"A noise ceiling needs two or more subjects, got {named(subjects)} only.")

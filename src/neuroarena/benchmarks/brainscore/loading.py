@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,8 +14,9 @@ import xarray as xr
 from neuroarena import __version__
 from neuroarena.benchmarks.brainscore.assemblies import NeuralAssembly, PropertyAssembly, flat
 from neuroarena.benchmarks.brainscore.brain_model import BrainModel, check_model, model_name
-from neuroarena.benchmarks.brainscore.errors import ConfigError
+from neuroarena.benchmarks.brainscore.errors import ConfigError, DataQualityError
 from neuroarena.benchmarks.brainscore.registries import (
+    FactoryRegistry,
     benchmark_registry,
     ceiling_registry,
     data_registry,
@@ -23,6 +26,26 @@ from neuroarena.benchmarks.brainscore.registries import (
 )
 from neuroarena.benchmarks.brainscore.score import Score, as_score
 from neuroarena.benchmarks.brainscore.stimuli import StimulusSet
+
+
+def _made(registry: FactoryRegistry, name: Any, *arguments: Any, **options: Any) -> Any:
+    """Call the factory of a name, or say which options it takes; errors within a factory are its own."""
+    if not isinstance(name, str):
+        raise ConfigError(f"A {registry.kind} is loaded by its name, got {name!r}.")
+    factory = registry.get(name)
+    try:
+        signature = inspect.signature(factory)
+    except (TypeError, ValueError):
+        # Some builtins do not tell what they take.
+        return factory(*arguments, **options)
+    try:
+        signature.bind(*arguments, **options)
+    except TypeError as error:
+        takes = ", ".join(signature.parameters) or "no options"
+        raise ConfigError(
+            f'The {registry.kind} "{name}" cannot be made so: {error}. It takes {takes}.'
+        ) from error
+    return factory(*arguments, **options)
 
 
 def load_benchmark(benchmark: Any, *arguments: Any, **options: Any) -> Any:
@@ -43,7 +66,7 @@ def load_benchmark(benchmark: Any, *arguments: Any, **options: Any) -> Any:
         from neuroarena.benchmarks.names import load_benchmark as load_other
 
         return load_other(benchmark, *arguments, **options)
-    loaded = benchmark_registry.get(benchmark)(*arguments, **options)
+    loaded = _made(benchmark_registry, benchmark, *arguments, **options)
     own = getattr(loaded, "identifier", None)
     if not callable(loaded) or own is None:
         raise ConfigError(
@@ -58,7 +81,7 @@ def load_benchmark(benchmark: Any, *arguments: Any, **options: Any) -> Any:
 
 def load_dataset(name: str, **options: Any) -> xr.DataArray:
     """Load an assembly by its name: presentation x neuroid [x time_bin], or neuroid x neuronal_property."""
-    array = flat(data_registry.get(name)(**options))
+    array = flat(_made(data_registry, name, **options))
     checked: NeuralAssembly | PropertyAssembly
     checked = PropertyAssembly(array) if "neuronal_property" in array.dims else NeuralAssembly(array)
     return checked.array
@@ -66,7 +89,7 @@ def load_dataset(name: str, **options: Any) -> xr.DataArray:
 
 def load_stimulus_set(name: str, **options: Any) -> StimulusSet:
     """Load a stimulus set by its name."""
-    loaded = stimulus_set_registry.get(name)(**options)
+    loaded = _made(stimulus_set_registry, name, **options)
     if not isinstance(loaded, StimulusSet):
         raise ConfigError(
             f'"{name}" is registered with a factory that makes a {type(loaded).__name__}, not a StimulusSet.'
@@ -76,12 +99,12 @@ def load_stimulus_set(name: str, **options: Any) -> StimulusSet:
 
 def load_metric(metric: Any, *arguments: Any, **options: Any) -> Any:
     """Load a metric by its name, with its options; a metric itself is given back."""
-    return metric_registry.get(metric)(*arguments, **options) if isinstance(metric, str) else metric
+    return _made(metric_registry, metric, *arguments, **options) if isinstance(metric, str) else metric
 
 
 def load_ceiling(ceiling: Any, *arguments: Any, **options: Any) -> Any:
     """Load a ceiling by its name, with its options; a ceiling itself is given back."""
-    return ceiling_registry.get(ceiling)(*arguments, **options) if isinstance(ceiling, str) else ceiling
+    return _made(ceiling_registry, ceiling, *arguments, **options) if isinstance(ceiling, str) else ceiling
 
 
 def load_model(model: Any, *arguments: Any, **options: Any) -> BrainModel:
@@ -94,7 +117,7 @@ def load_model(model: Any, *arguments: Any, **options: Any) -> BrainModel:
     ConfigError
         When it cannot be recorded from.
     """
-    loaded = model_registry.get(model)(*arguments, **options) if isinstance(model, str) else model
+    loaded = _made(model_registry, model, *arguments, **options) if isinstance(model, str) else model
     return check_model(loaded)
 
 
@@ -106,6 +129,11 @@ def score(model: Any, benchmark: Any) -> Score:
     Score
         ``attrs`` name the model, the benchmark and, where the model tells them, the layers it was recorded from;
         ``provenance`` adds versions, the seed of the metric and hashes of the recordings.
+
+    Raises
+    ------
+    DataQualityError
+        When the benchmark gives NaN or infinity.
     """
     candidate, asked = load_model(model), load_benchmark(benchmark)
     if not callable(asked) or not hasattr(asked, "ceiling"):
@@ -113,6 +141,11 @@ def score(model: Any, benchmark: Any) -> Score:
             f"A {type(asked).__name__} cannot be called with a model. Expected a Brain-Score benchmark."
         )
     result = as_score(asked(candidate))
+    if not math.isfinite(result.value):
+        raise DataQualityError(
+            f'{asked.identifier}: the score of the model "{model_name(candidate)}" is {result.value}, expected a '
+            "finite number. Look for NaN, constant responses or a ceiling of zero in the benchmark."
+        )
     result.attrs["model_identifier"] = model_name(candidate)
     result.attrs["benchmark_identifier"] = asked.identifier
     layers = getattr(candidate, "region_layer_map", None)

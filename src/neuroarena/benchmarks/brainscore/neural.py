@@ -111,6 +111,11 @@ class TrainTestNeuralBenchmark(BenchmarkBase):
         Normalise each neuroid by its own ceiling, then average over neuroids.
     timebins, normalisation, **base
         As for :class:`NeuralBenchmark`.
+
+    Raises
+    ------
+    AlignmentError
+        When a stimulus is in both parts, or when the parts hold different neuroids.
     """
 
     def __init__(
@@ -131,6 +136,7 @@ class TrainTestNeuralBenchmark(BenchmarkBase):
         self.train_assembly, self._train_stimuli = checked_recordings(train_assembly, identifier)
         self.test_assembly, self._test_stimuli = checked_recordings(test_assembly, identifier)
         self.test_assembly = _same_neuroids(self.train_assembly, self.test_assembly, identifier)
+        _check_apart(self.train_assembly, self.test_assembly, identifier)
         if alpha_coord is not None and alpha_coord not in self.train_assembly.coords:
             raise ConfigError(
                 f'{identifier}: the neuroids have no coordinate "{alpha_coord}" to fit separately by.'
@@ -261,3 +267,14 @@ def _same_neuroids(train: xr.DataArray, test: xr.DataArray, identifier: str) -> 
             f"{identifier}: the neuroids {named(differing)} are in one of the two assemblies only."
         )
     return test.isel(neuroid=there.get_indexer(wanted))
+
+
+def _check_apart(train: xr.DataArray, test: xr.DataArray, identifier: str) -> None:
+    """Refuse parts that share stimuli: a model fitted on what it is tested on says nothing."""
+    fitted = set(train["stimulus_id"].values.tolist())
+    both = [key for key in test["stimulus_id"].values.tolist() if key in fitted]
+    if both:
+        raise AlignmentError(
+            f"{identifier}: the stimuli {named(both)} are in both the training and the test assembly. "
+            "Keep each stimulus in one of them."
+        )

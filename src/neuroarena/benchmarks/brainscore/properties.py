@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -49,7 +50,8 @@ class PropertiesBenchmark(BenchmarkBase):
     timebins : list of (start, end)
         In ms.
     ceiling_func : callable
-        ``(assembly) -> Score``, for example ``NeuronalPropertyCeiling(similarity_metric)``.
+        ``(assembly) -> Score``, for example ``NeuronalPropertyCeiling(similarity_metric)``, or
+        ``() -> Score or number`` as for other benchmarks.
     blank, receptive_field, orientation : StimulusSet, optional
         An empty screen, gratings that map receptive fields, and gratings that calibrate firing rates; without them, the
         registered sets Marques2020_blank, Marques2020_receptive_field and Marques2020_orientation.
@@ -71,7 +73,7 @@ class PropertiesBenchmark(BenchmarkBase):
         neuronal_property: Callable[..., xr.DataArray],
         similarity_metric: Callable[[xr.DataArray, xr.DataArray], Score],
         timebins: TimeBins,
-        ceiling_func: Callable[[xr.DataArray], Any],
+        ceiling_func: Callable[..., Any],
         blank: StimulusSet | None = None,
         receptive_field: StimulusSet | None = None,
         orientation: StimulusSet | None = None,
@@ -102,7 +104,11 @@ class PropertiesBenchmark(BenchmarkBase):
         return self._assembly
 
     def _compute_ceiling(self) -> Any:
-        return self._ceiling_func(self._assembly)
+        return (
+            self._ceiling_func()
+            if _callable_alone(self._ceiling_func)
+            else self._ceiling_func(self._assembly)
+        )
 
     def __call__(self, candidate: BrainModel) -> Score:
         """Map receptive fields, calibrate firing rates, measure the property, and compare."""
@@ -161,6 +167,15 @@ class PropertiesBenchmark(BenchmarkBase):
                 f"a property is measured in one, and {len(self.timebins)} were asked for."
             )
         return join_stimuli(array, placed)
+
+
+def _callable_alone(function: Callable[..., Any]) -> bool:
+    """Tell whether a function can be called without arguments."""
+    try:
+        inspect.signature(function).bind()
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def _what_was_shown(array: xr.DataArray, identifier: str) -> tuple[StimulusSet, int]:

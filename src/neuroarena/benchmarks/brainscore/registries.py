@@ -152,10 +152,14 @@ class FactoryRegistry(Registry[Factory]):
         broken = "".join(
             f" The plugin {folder} could not be imported: {why}." for folder, why in broken_plugins().items()
         )
-        registry = f"{self.kind.replace(' ', '_')}_registry"
         return UnknownName(
-            f'No {self.kind} "{name}" to compare models with brains.{hint}{broken} See: {registry}.names()'
+            f'No {self.kind} "{name}" to compare models with brains.{hint}{broken}{self._listed()}'
         )
+
+    def _listed(self) -> str:
+        """Say how to list the names of one of this module's registries; others are listed by who made them."""
+        mine = [name for name, found in globals().items() if found is self]
+        return f" See: from {__name__} import {mine[0]}; {mine[0]}.names()" if mine else ""
 
 
 def _source(factory: Factory) -> str:

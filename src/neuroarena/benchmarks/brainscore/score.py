@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -41,13 +42,12 @@ class Score:
     >>> score = Score(0.65, error=0.02)
     >>> float(score), score > 0.5, float(score / 0.5)
     (0.65, True, 1.3)
+    >>> f"{score:.1%}"
+    '65.0%'
     >>> score.attrs["raw"] = Score(0.8)
     >>> score.raw
     Score(0.8)
     """
-
-    # NumPy scalars on the left leave arithmetic to the Score.
-    __array_ufunc__ = None
 
     def __init__(
         self,
@@ -67,6 +67,7 @@ class Score:
             error = value.error
         given = (error, raw, ceiling, formula, n_splits, n_neuroids_used, n_neuroids_total)
         self.attrs |= {name: each for name, each in zip(FIELDS, given, strict=True) if each is not None}
+        _check_error(self.attrs.get("error"))
 
     @property
     def value(self) -> float:
@@ -127,6 +128,31 @@ class Score:
 
     def __float__(self) -> float:
         return self._value
+
+    def __int__(self) -> int:
+        return int(self._value)
+
+    def __bool__(self) -> bool:
+        return self._value != 0
+
+    def __round__(self, digits: int | None = None) -> float:
+        return round(self._value, digits)
+
+    def __format__(self, spec: str) -> str:
+        return format(self._value, spec) if spec else str(self)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        import numpy as np
+
+        return np.array(self._value, dtype=dtype)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        """Serve NumPy: one number on the other side leaves arithmetic to the Score, arrays see its value."""
+        operation = _OPERATIONS.get(ufunc.__name__) if method == "__call__" and not options else None
+        if operation is not None and all(getattr(each, "ndim", 0) == 0 for each in inputs):
+            return operation(*(each.item() if hasattr(each, "dtype") else each for each in inputs))
+        numbers_only = (each._value if isinstance(each, Score) else each for each in inputs)
+        return getattr(ufunc, method)(*numbers_only, **options)
 
     def __repr__(self) -> str:
         parts = [f"{self._value:.6g}" + (f" ± {self.error:.2g}" if self.error is not None else "")]
@@ -207,7 +233,7 @@ class Score:
         return score_from_plain(plain)
 
     def to_json(self) -> str:
-        """Give the Score as JSON text; NaN is written as null.
+        """Give the Score as JSON text; NaN is written as null, infinity as an object that names it.
 
         Examples
         --------
@@ -240,6 +266,32 @@ numbers.Real.register(Score)
 def as_score(value: float | Score | Any) -> Score:
     """Give a Score as it is, and make one of a number."""
     return value if isinstance(value, Score) else Score(value)
+
+
+# What NumPy calls the operators that carry an error, or compare.
+_OPERATIONS: dict[str, Callable[..., Any]] = {
+    "add": operator.add,
+    "subtract": operator.sub,
+    "multiply": operator.mul,
+    "divide": operator.truediv,
+    "power": operator.pow,
+    "equal": operator.eq,
+    "not_equal": operator.ne,
+    "less": operator.lt,
+    "less_equal": operator.le,
+    "greater": operator.gt,
+    "greater_equal": operator.ge,
+}
+
+
+def _check_error(error: Any) -> None:
+    """Refuse a standard error that is no number or below zero."""
+    if error is None:
+        return
+    if not isinstance(error, numbers.Real) and getattr(error, "ndim", None) != 0:
+        raise InputError(f"The error of a Score is {error!r}, expected a number.")
+    if float(error) < 0:
+        raise InputError(f"The error of a Score is {float(error):g}, expected a standard error of 0 or more.")
 
 
 def _number(value: Any) -> float:

@@ -1,4 +1,4 @@
-"""Scores as JSON: numbers, labelled arrays and Scores inside Scores; NaN is null."""
+"""Scores as JSON: numbers, labelled arrays and Scores inside Scores; NaN is null, infinity is named."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from neuroarena.benchmarks.brainscore.score import Score
 from neuroarena.errors import InputError
 
 SCHEMA_VERSION = 1
+INFINITIES = ("inf", "-inf")
 
 
 def write_score(score: Score) -> str:
@@ -49,7 +50,7 @@ def score_from_plain(plain: Mapping[str, Any]) -> Score:
         raise InputError(
             f"The Score has schema version {plain.get('schema_version')}, expected {SCHEMA_VERSION}."
         )
-    value, attrs = plain.get("value"), plain.get("attrs")
+    value, attrs = _from_plain(plain.get("value")), plain.get("attrs")
     if not isinstance(value, int | float | None) or not isinstance(attrs, Mapping):
         raise InputError('The JSON of the Score has no number "value" or no object "attrs".')
     number = math.nan if value is None else float(value)
@@ -106,6 +107,12 @@ def _from_plain(value: Any) -> Any:
         return value
     if value.get("kind") == "score":
         return score_from_plain(value)
+    if value.get("kind") == "number":
+        if value.get("value") not in INFINITIES:
+            raise InputError(
+                f"The JSON of the Score holds the number {value.get('value')!r}, expected inf or -inf."
+            )
+        return float(value["value"])
     if value.get("kind") == "array":
         return _array_from_plain(value)
     return {key: _from_plain(each) for key, each in value.items()}
@@ -115,11 +122,14 @@ def _array_from_plain(plain: Mapping[str, Any]) -> Any:
     import xarray as xr
 
     try:
-        values = np.array(plain["values"], dtype=np.float64).reshape(plain["shape"])
+        values = np.array(_from_plain(plain["values"]), dtype=np.float64).reshape(plain["shape"])
         coords = {
-            name: (coord["dims"], np.array(coord["values"], dtype=float if coord["dtype"] == "f" else None))
+            name: (
+                coord["dims"],
+                np.array(_from_plain(coord["values"]), dtype=float if coord["dtype"] == "f" else None),
+            )
             if coord["dims"]
-            else coord["values"]
+            else _from_plain(coord["values"])
             for name, coord in plain["coords"].items()
         }
         return xr.DataArray(values, dims=plain["dims"], coords=coords)
@@ -127,5 +137,8 @@ def _array_from_plain(plain: Mapping[str, Any]) -> Any:
         raise InputError(f"The JSON of the Score holds a damaged array: {error}.") from error
 
 
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
+def _finite(value: float) -> float | dict[str, str] | None:
+    """Give a number as JSON has it: null for NaN, and an object for infinity, which JSON has no number for."""
+    if math.isinf(value):
+        return {"kind": "number", "value": str(value)}
+    return None if math.isnan(value) else value

@@ -177,9 +177,10 @@ def score_windows(
         said["intervals"] = {
             name: [_rounded(edge, digits) for edge in edges] for name, edges in limits.items()
         }
-    except InputError as error:
-        # Too few people: some draws hold one person, whose factor has no spread.
-        said |= {"intervals": None, "no_intervals": str(error)}
+    except InputError:
+        # Some draws hold one person only, whose factor has no spread.
+        reason = f"{len(people)} people are too few to draw people again and again."
+        said |= {"intervals": None, "no_intervals": reason}
     return said | {
         "definition": challenge1.manifest.definition,
         "split": split or challenge1.splits[0],

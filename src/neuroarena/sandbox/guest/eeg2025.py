@@ -75,9 +75,11 @@ def load(challenge: int, folder: str) -> tuple[Any, Any]:
     made: Any = getattr(module, "Submission", None)
     if not isinstance(made, type):
         raise Problem("class", "submission.py defines no class Submission")
+    # Both at once: a submission that lacks the second should not be told so after hours with the first.
+    for method in ("get_model_challenge_1", "get_model_challenge_2"):
+        if not callable(getattr(made, method, None)):
+            raise Problem("method", f"class Submission has no method {method}")
     method = f"get_model_challenge_{challenge}"
-    if not callable(getattr(made, method, None)):
-        raise Problem("method", f"class Submission has no method {method}")
     _check_call(made, (RATE_HZ, "cpu"), "constructor", "Submission(SFREQ, DEVICE)")
     torch = importlib.import_module("torch")
     torch.set_num_threads(1)
@@ -113,7 +115,7 @@ def attempt(stage: str, work: Callable[[], Any]) -> Any:
         raise
     except BaseException as error:
         lines = "".join(traceback.format_exception(error)).rstrip().splitlines()
-        said = lines[-1] if lines else type(error).__name__
+        said = ": ".join([type(error).__name__, *str(error).splitlines()[:1]])
         raise Problem(stage, said, "\n".join(lines[-_TRACE_LINES:])) from error
 
 
@@ -149,6 +151,8 @@ def answer(torch: Any, model: Any, windows: Any) -> np.ndarray:
             )
         if tuple(output.shape) != expected:
             raise Problem("shape", f"the model returned the shape {tuple(output.shape)}, expected {expected}")
+        if output.is_complex():
+            raise Problem("values", "the model returned complex numbers, expected real ones")
         numbers: np.ndarray = output.detach().to("cpu", torch.float32).numpy()
         if not np.isfinite(numbers).all():
             raise Problem("values", "the model returned NaN or infinity, expected finite numbers")

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 import xarray as xr
 
-from neuroarena.benchmarks.brainscore.assemblies import flat
+from neuroarena.benchmarks.brainscore.assemblies import flat, squeeze_time
 from neuroarena.benchmarks.brainscore.errors import AlignmentError, ConfigError, DataQualityError, named
 
 Order = Literal["sorted", "as_given"]
@@ -114,9 +114,18 @@ def shared_stimuli(source: xr.DataArray, target: xr.DataArray) -> tuple[xr.DataA
     return source.isel(presentation=rows[0]), target.isel(presentation=rows[1])
 
 
+def ordered(array: xr.DataArray, coordinate: str, ids: npt.NDArray[Any]) -> xr.DataArray:
+    """Give presentation x neuroid with its rows in the order of `ids`, all of which it holds."""
+    array = oriented(array, "assembly", STATIC)
+    return array.isel(presentation=pd.Index(array[coordinate].values).get_indexer(pd.Index(ids)))
+
+
 def oriented(array: xr.DataArray, side: str, dims: Sequence[str]) -> xr.DataArray:
-    """Give an array with flat coordinates and its dims in the given order, or refuse it."""
-    array = flat(array)
+    """Give an array with flat coordinates and its dims in the given order, or refuse it.
+
+    Where no time bins are expected, a single one is taken out.
+    """
+    array = flat(array) if "time_bin" in dims else squeeze_time(flat(array))
     if set(array.dims) != set(dims):
         hint = " Average over time or use a temporal metric." if "time_bin" in array.dims else ""
         raise ConfigError(

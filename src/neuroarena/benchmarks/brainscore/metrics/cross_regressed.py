@@ -15,9 +15,17 @@ from neuroarena.benchmarks.brainscore.metrics.alignment import (
     Aligned,
     align,
     neuroid_coordinates,
+    ordered,
 )
-from neuroarena.benchmarks.brainscore.metrics.folds import Array
-from neuroarena.benchmarks.brainscore.metrics.metric import Metric, aggregate, pearson, spearman, split_table
+from neuroarena.benchmarks.brainscore.metrics.folds import Array, Split
+from neuroarena.benchmarks.brainscore.metrics.metric import (
+    Metric,
+    aggregate,
+    finished,
+    pearson,
+    spearman,
+    split_table,
+)
 from neuroarena.benchmarks.brainscore.metrics.pls import PartialLeastSquares
 from neuroarena.benchmarks.brainscore.metrics.regressions import (
     BestUnit,
@@ -47,6 +55,8 @@ class CrossRegressedCorrelation(Metric):
 
     In each split the regression is fitted on the training stimuli and every neuroid's prediction of the test
     stimuli is correlated with its responses. The value is the median over neuroids, averaged over splits.
+
+    A subclass may override :meth:`apply`, what is done in each split, and :meth:`aggregate`, what is made of it.
 
     Parameters
     ----------
@@ -96,7 +106,10 @@ class CrossRegressedCorrelation(Metric):
         AlignmentError, DataQualityError, ConfigError
             See :func:`~neuroarena.benchmarks.brainscore.metrics.alignment.align`.
         """
-        return self._scored(align(source, target, **self._alignment()))
+        pair = align(source, target, **self._alignment())
+        if type(self).apply is CrossRegressedCorrelation.apply:
+            return self._scored(pair)
+        return self._scored_by_apply(source, target, pair)
 
     def _alignment(self) -> dict[str, Any]:
         plan = self.cross_validation
@@ -115,7 +128,25 @@ class CrossRegressedCorrelation(Metric):
             self.correlation(predicted, pair.target[test])
             for (_, test), predicted in zip(splits, predictions, strict=True)
         ]
-        return self.aggregate(split_table(np.stack(values), pair.neuroids))
+        raw = split_table(np.stack(values), pair.neuroids)
+        return finished(self.aggregate(raw), raw)
+
+    def _scored_by_apply(self, source: xr.DataArray, target: xr.DataArray, pair: Aligned) -> Score:
+        """Score with the `apply` of a subclass, which takes assemblies, one split at a time."""
+        splits = self.cross_validation.divide(len(pair.ids), pair.strata)
+        coordinate = self.cross_validation.split_coord
+        sides = ordered(source, coordinate, pair.ids), ordered(target, coordinate, pair.ids)
+        values: list[Array] = []
+        chosen: list[float] = []
+        for split in splits:
+            if isinstance(self.regression, RidgeCV):
+                self.regression.chosen = []
+            values.append(_over_neuroids(self.apply(*_parts(*sides, split)), pair.neuroids))
+            chosen += getattr(self.regression, "chosen", [])
+        if isinstance(self.regression, RidgeCV):
+            self.regression.chosen = chosen
+        raw = split_table(np.stack(values), pair.neuroids)
+        return finished(self.aggregate(raw), raw)
 
     def apply(
         self,
@@ -125,7 +156,9 @@ class CrossRegressedCorrelation(Metric):
         target_test: xr.DataArray,
     ) -> xr.DataArray:
         """Fit on one pair of assemblies and give each neuroid's correlation on another, over neuroid."""
-        train, test = align(source_train, target_train), align(source_test, target_test)
+        by = self.cross_validation.split_coord
+        train = align(source_train, target_train, coordinate=by)
+        test = align(source_test, target_test, coordinate=by)
         _check_same_columns(source_train, source_test, "source")
         _check_same_columns(target_train, target_test, "target")
         check_varies(train.source, "source")
@@ -135,10 +168,13 @@ class CrossRegressedCorrelation(Metric):
         )
 
     def aggregate(self, scores: xr.DataArray) -> Score:
-        """Make one Score of split x neuroid: median over neuroids, mean over splits."""
+        """Make one Score of split x neuroid: median over neuroids, mean over splits.
+
+        An override may also reduce over neuroid only; what it leaves is averaged.
+        """
         attrs: dict[str, Any] = {}
         if isinstance(self.regression, RidgeCV):
-            attrs["alpha"] = list(self.regression.chosen)
+            attrs["alpha"] = list(getattr(self.regression, "chosen", []))
         return aggregate(scores, **attrs)
 
 
@@ -162,10 +198,28 @@ class TrainTestCorrelation(CrossRegressedCorrelation):
     ) -> Score:
         """Fit on the training assemblies and score on the test assemblies; `raw` has one split."""
         found = self.apply(source_train, target_train, source_test, target_test)
-        raw = split_table(found.values[None], neuroid_coordinates(found))
-        score = self.aggregate(raw)
-        del score.attrs["error"]
+        neuroids = neuroid_coordinates(flat(target_train))
+        raw = split_table(_over_neuroids(found, neuroids)[None], neuroids)
+        score = finished(self.aggregate(raw), raw)
+        score.attrs.pop("error", None)
         return score
+
+
+def _parts(source: xr.DataArray, target: xr.DataArray, split: Split) -> list[xr.DataArray]:
+    """Give what `apply` takes: source and target of the training rows, then of the test rows."""
+    return [side.isel(presentation=rows) for rows in split for side in (source, target)]
+
+
+def _over_neuroids(found: Any, neuroids: Mapping[str, tuple[str, npt.NDArray[Any]]]) -> Array:
+    """Give the value of each neuroid that an `apply` returned, or refuse what is not that."""
+    count = len(neuroids["neuroid_id"][1])
+    values = np.asarray(found, dtype=np.float64)
+    if values.shape != (count,):
+        raise ConfigError(
+            f"The metric's apply gave values of shape {values.shape}, expected ({count},): one for each neuroid "
+            "of the target."
+        )
+    return values
 
 
 def as_regression(regression: str | Regression | Any) -> Regression:

@@ -53,7 +53,7 @@ def _centred(values: npt.NDArray[np.floating]) -> tuple[Array, Array, npt.NDArra
     length = np.sqrt(np.einsum("ij,ij->j", centred, centred))
     # Rounding leaves a constant column a little length; only such columns are looked at twice.
     flat = length <= 1e-12 * np.abs(means) * np.sqrt(len(columns))
-    flat[flat] = np.ptp(values[:, flat], axis=0) == 0
+    flat[flat] = np.ptp(columns[:, flat], axis=0) == 0
     return centred, length, flat
 
 
@@ -61,7 +61,7 @@ def spearman(a: npt.NDArray[np.floating], b: npt.NDArray[np.floating]) -> Array:
     """Correlate the ranks of matching columns; ties share their mean rank, NaN where a column is constant."""
     from scipy.stats import rankdata
 
-    return pearson(rankdata(a, axis=0), rankdata(b, axis=0))
+    return pearson(rankdata(np.asarray(a), axis=0), rankdata(np.asarray(b), axis=0))
 
 
 def split_table(values: Array, neuroids: dict[str, Any], **more: Any) -> xr.DataArray:
@@ -113,4 +113,43 @@ def aggregate(raw: xr.DataArray, **attrs: Any) -> Score:
         n_neuroids_used=int(with_value.sum()),
         n_neuroids_total=len(with_value),
         attrs=attrs,
+    )
+
+
+def finished(found: Any, raw: xr.DataArray) -> Score:
+    """Make a Score of what a metric's `aggregate` gave: a Score as it is, else the mean of what is left over.
+
+    Parameters
+    ----------
+    found : Score, DataArray or number
+        A DataArray may still have the dim split, over which it is averaged and its error taken.
+    raw : DataArray, split x neuroid [x time_bin]
+        What was aggregated.
+
+    Raises
+    ------
+    DataQualityError
+        When the value is no finite number.
+    """
+    if isinstance(found, Score):
+        return found
+    error = None
+    if isinstance(found, xr.DataArray):
+        found = found.mean([dim for dim in found.dims if dim != "split"], skipna=False)
+        if "split" in found.dims:
+            error = float(found.values.std() / np.sqrt(found.sizes["split"]))
+            found = found.mean("split", skipna=False)
+    value = float(found)
+    if not np.isfinite(value):
+        raise DataQualityError(
+            f"The metric's aggregate gave {value}, expected a finite number for every split."
+        )
+    used = raw.notnull().any([dim for dim in raw.dims if dim != "neuroid"])
+    return Score(
+        value,
+        error=error,
+        raw=raw,
+        n_splits=raw.sizes["split"],
+        n_neuroids_used=int(used.sum()),
+        n_neuroids_total=raw.sizes["neuroid"],
     )

@@ -50,7 +50,7 @@ class Regression:
         """Predict the targets of new rows, (m, q), after :meth:`fit`."""
         x_train, y_train = self._train
         n = len(x_train)
-        both = np.concatenate([x_train, x])
+        both = np.concatenate([x_train, np.asarray(x)])
         # Test rows need targets only to have the shape; they are outside the training part.
         targets = np.concatenate([y_train, np.broadcast_to(y_train[:1], (len(x), y_train.shape[1]))])
         return next(iter(self.cross_predict(both, targets, [(np.arange(n), np.arange(n, len(both)))])))

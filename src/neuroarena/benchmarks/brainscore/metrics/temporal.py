@@ -6,11 +6,11 @@ import numpy as np
 import xarray as xr
 
 from neuroarena.benchmarks.brainscore.assemblies import flat
-from neuroarena.benchmarks.brainscore.errors import AlignmentError
+from neuroarena.benchmarks.brainscore.errors import AlignmentError, ConfigError
 from neuroarena.benchmarks.brainscore.metrics.alignment import TEMPORAL, align
 from neuroarena.benchmarks.brainscore.metrics.cross_regressed import CrossRegressedCorrelation, check_varies
 from neuroarena.benchmarks.brainscore.metrics.folds import Rows
-from neuroarena.benchmarks.brainscore.metrics.metric import split_table
+from neuroarena.benchmarks.brainscore.metrics.metric import finished, split_table
 from neuroarena.benchmarks.brainscore.score import Score
 
 TIMES = ("time_bin_start", "time_bin_end")
@@ -37,7 +37,14 @@ class SpanTimeRegressedCorrelation(CrossRegressedCorrelation):
         ------
         AlignmentError
             When the time bins differ.
+        ConfigError
+            When a subclass overrides `apply`, which knows no time bins.
         """
+        if type(self).apply is not CrossRegressedCorrelation.apply:
+            raise ConfigError(
+                f"{type(self).__name__} overrides apply, which a metric with weights shared over time does not call. "
+                "Override aggregate, or start from CrossRegressedCorrelation."
+            )
         pair = align(source, target, dims=TEMPORAL, **self._alignment())
         times = _same_times(flat(source), flat(target))
         n, _, bins = pair.target.shape
@@ -51,7 +58,8 @@ class SpanTimeRegressedCorrelation(CrossRegressedCorrelation):
             by_bin = predicted.reshape(len(test), bins, -1)
             r = [self.correlation(by_bin[:, at], pair.target[test, :, at]) for at in range(bins)]
             values.append(np.stack(r, axis=1))
-        return self.aggregate(split_table(np.stack(values), pair.neuroids, **times))
+        raw = split_table(np.stack(values), pair.neuroids, **times)
+        return finished(self.aggregate(raw), raw)
 
 
 def _rows_of(stimuli: Rows, bins: int) -> Rows:
