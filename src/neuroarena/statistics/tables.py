@@ -34,12 +34,15 @@ class UnitTable:
         Column name -> float64 array (units, teams).
     clusters
         For each unit the number 0, 1, ... of its cluster, in ascending order of the labels; None without.
+    cluster_labels
+        Label of each cluster, in the order of its number; empty without clusters.
     """
 
     teams: list[Any]
     units: list[Any]
     columns: dict[str, np.ndarray]
     clusters: np.ndarray | None = None
+    cluster_labels: tuple[Any, ...] = ()
 
 
 def unit_table(unit_scores: Any, clusters: Any = None, additive: bool = False) -> UnitTable:
@@ -78,7 +81,7 @@ def unit_table(unit_scores: Any, clusters: Any = None, additive: bool = False) -
     _check_finite(table)
     if labels is None:
         return table
-    return UnitTable(table.teams, table.units, table.columns, _cluster_codes(labels, table.units))
+    return UnitTable(table.teams, table.units, table.columns, *number_clusters(labels, table.units))
 
 
 # ---------------------------------------------------------------- long tables
@@ -275,7 +278,27 @@ def _check_finite(table: UnitTable) -> None:
             )
 
 
-def _cluster_codes(clusters: Any, units: list[Any]) -> np.ndarray:
+def number_clusters(clusters: Any, units: Sequence[Any]) -> tuple[np.ndarray, tuple[Any, ...]]:
+    """Return the number of each unit's cluster (units,) and the labels of the clusters in that order.
+
+    Parameters
+    ----------
+    clusters
+        One label per unit in unit order, or unit -> label (mapping or Series).
+    units
+        Labels of the units.
+
+    Raises
+    ------
+    InputError
+        When a unit has no label.
+
+    Examples
+    --------
+    >>> codes, labels = number_clusters(["s2", "s1", "s2"], ["u1", "u2", "u3"])
+    >>> codes.tolist(), labels
+    ([1, 0, 1], ('s1', 's2'))
+    """
     if isinstance(clusters, pd.Series):
         clusters = clusters.to_dict()
     if isinstance(clusters, Mapping):
@@ -293,8 +316,9 @@ def _cluster_codes(clusters: Any, units: list[Any]) -> np.ndarray:
     empty = [unit for unit, label in zip(units, labels, strict=True) if _is_empty(label)]
     if empty:
         raise InputError(f"The cluster of unit {_list(empty)} is empty; every unit needs a label.")
-    number = {label: at for at, label in enumerate(_in_order(set(labels)))}
-    return np.array([number[label] for label in labels], dtype=np.intp)
+    names = tuple(_in_order(set(labels)))
+    number = {label: at for at, label in enumerate(names)}
+    return np.array([number[label] for label in labels], dtype=np.intp), names
 
 
 def _is_empty(label: Any) -> bool:

@@ -1,0 +1,161 @@
+"""One random factor: the jackknife of every pair of teams, and the interval of one team's score."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from neuroarena.errors import InputError
+from neuroarena.statistics.guarded import guarded_interval
+from neuroarena.statistics.left_out import MINIMUM_LEVELS, LeftOut
+from neuroarena.statistics.moments import Moments, make_moments, order_teams
+from neuroarena.statistics.ranks import RELATIVE_TOLERANCE, TieBreak
+from neuroarena.statistics.signflip import sign_flip_p
+
+BLOCK_PAIRS = 4_096
+# 8 MB of differences: a block of 4,096 pairs of 256 levels, fewer pairs where there are more levels.
+BLOCK_NUMBERS = 1 << 20
+# Pairs times levels up to which the audit is made, in half a second or so; beyond, ask `sign_flip_p` about a pair.
+AUDITED_DIFFERENCES = 100_000
+
+
+def jackknife(left_out: LeftOut, tie_break: TieBreak = None) -> Moments:
+    """Return the moments of every pair from the scores without each level.
+
+    With theta the difference of two teams and theta_g the same without level g of G, the variance is
+    (G-1)/G sum (theta_g - theta)^2, the skewness that of mean(theta_g) - theta_g, and the degrees of
+    freedom the effective number of levels less one. For a mean over equal levels this is the paired t.
+
+    Parameters
+    ----------
+    left_out
+        Scores on all levels and without each.
+    tie_break
+        Orders teams with equal scores: one number per team in team order, or team -> number; higher is
+        better. Without it they stand as given.
+
+    Raises
+    ------
+    InputError
+        When the tie-break lacks a team.
+
+    Examples
+    --------
+    >>> from neuroarena.statistics.left_out import leave_out
+    >>> moments = jackknife(leave_out({"a": [3.0, 5.0, 4.0], "b": [1.0, 1.0, 1.0]}))
+    >>> moments.teams, moments.delta.tolist(), moments.se.round(6).tolist(), moments.df.tolist()
+    (('a', 'b'), [3.0], [0.57735], [2.0])
+    """
+    order = order_teams(left_out.teams, left_out.point, left_out.scale, tie_break)
+    point, n_levels = left_out.point[order], left_out.n_levels
+    n_pairs = len(order) * (len(order) - 1) // 2
+    se = skew = p_signflip = np.full(n_pairs, np.nan)
+    if n_levels > 1:
+        se, skew = difference_moments(left_out.scores[:, order], point)
+    if n_levels >= MINIMUM_LEVELS and n_pairs * n_levels <= AUDITED_DIFFERENCES:
+        above, below = np.triu_indices(len(order), 1)
+        sums = left_out.sums[:, order].T
+        p_signflip = sign_flip_p(sums[above] - sums[below])
+    return make_moments(
+        [left_out.teams[at] for at in order],
+        point,
+        left_out.scale[order],
+        f"random: {n_levels} {left_out.noun}",
+        se=se,
+        df=left_out.g_eff - 1.0,
+        skew=skew,
+        n_levels=n_levels,
+        g_eff=left_out.g_eff,
+        p_signflip=p_signflip,
+    )
+
+
+def difference_moments(scores: np.ndarray, point: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the jackknife standard error and the skewness of the difference of every pair.
+
+    The moments are those of the differences, block by block. Squares of single teams, expanded, would
+    cancel: for teams that differ by 1e-9 of their scores nothing would be left.
+
+    Parameters
+    ----------
+    scores
+        Scores without one level (levels, teams).
+    point
+        Scores on all levels (teams,).
+
+    Returns
+    -------
+    se, skew
+        In the order of `numpy.triu_indices(teams, 1)` (pairs,).
+    """
+    by_team = np.ascontiguousarray(scores.T)
+    above, below = np.triu_indices(len(by_team), 1)
+    n_levels = by_team.shape[1]
+    se, skew = np.empty(len(above)), np.empty(len(above))
+    block = max(1, min(BLOCK_PAIRS, BLOCK_NUMBERS // n_levels))
+    for start in range(0, len(above), block):
+        part = slice(start, start + block)
+        difference = by_team[above[part]]
+        difference -= by_team[below[part]]
+        se[part], skew[part] = _jackknife_rows(difference, point[above[part]] - point[below[part]])
+    return se, skew
+
+
+def score_intervals(
+    left_out: LeftOut, level: float = 0.95, bounds: tuple[float, float] = (-np.inf, np.inf)
+) -> pd.DataFrame:
+    """Return the interval of each team's own score: the guarded jackknife t, inside the metric's range.
+
+    Parameters
+    ----------
+    left_out
+        Scores on all levels and without each.
+    level
+        Level of the interval.
+    bounds
+        Lowest and highest value that the score can have.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Indexed by team in the given order: `score`, `low`, `high`; the ends are NaN below 6 levels.
+
+    Raises
+    ------
+    InputError
+        When the level is not between 0 and 1.
+
+    Examples
+    --------
+    >>> from neuroarena.statistics.left_out import leave_out
+    >>> left = leave_out({"a": [0.6, 0.7, 0.8, 0.7, 0.6, 0.8]})
+    >>> score_intervals(left, bounds=(0, 1)).round(4).to_dict("records")
+    [{'score': 0.7, 'low': 0.6061, 'high': 0.7939}]
+    """
+    if not 0 < level < 1:
+        raise InputError(f"The level of an interval lies between 0 and 1; got {level}.")
+    low = high = np.full(len(left_out.teams), np.nan)
+    if left_out.n_levels >= MINIMUM_LEVELS:
+        se, skew = _jackknife_rows(left_out.scores.T.copy(), left_out.point)
+        se = np.where(se <= RELATIVE_TOLERANCE * left_out.scale, 0.0, se)
+        df = left_out.g_eff - 1.0
+        low, high = guarded_interval(left_out.point, se, df, skew, left_out.g_eff, round(1 - level, 12))
+        # An interval holds its own point, also where a score lies outside the stated range.
+        low = np.minimum(np.maximum(low, bounds[0]), left_out.point)
+        high = np.maximum(np.minimum(high, bounds[1]), left_out.point)
+    index = pd.Index(left_out.teams, name="team")
+    return pd.DataFrame({"score": left_out.point, "low": low, "high": high}, index=index)
+
+
+def _jackknife_rows(rows: np.ndarray, point: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return standard error and skewness of each row of left-out values (rows, levels), which are consumed."""
+    n_levels = rows.shape[1]
+    mean = rows.mean(axis=1)
+    rows -= mean[:, None]
+    squares = np.einsum("ij,ij->i", rows, rows)
+    cubes = np.einsum("ij,ij->i", rows * rows, rows)
+    # sum (theta_g - theta)^2 = sum (theta_g - mean)^2 + G (mean - theta)^2: positive terms, no cancellation.
+    se = np.sqrt((n_levels - 1) / n_levels * (squares + n_levels * (mean - point) ** 2))
+    spread = np.sqrt(squares / n_levels) ** 3
+    skew = np.divide(-cubes / n_levels, spread, out=np.zeros_like(spread), where=spread > 0)
+    return se, skew

@@ -1,0 +1,156 @@
+"""What is known about every pair of teams before it is judged.
+
+One random factor, several, medians or training seeds: each method of this room ends in `Moments`, and
+`judge` makes the same rows from all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from neuroarena.errors import InputError
+from neuroarena.statistics.bootstrap import Draws
+from neuroarena.statistics.ranks import TieBreak, standing, tolerance
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Hold the moments of the difference of every pair of teams.
+
+    Pairs stand in the order of `numpy.triu_indices(teams, 1)`: the leader against each, then the second
+    against each below it. `a` ranks above `c` in every pair.
+
+    Attributes
+    ----------
+    teams
+        Team names, best first.
+    scores
+        Their point scores, higher is better (teams,).
+    se
+        Standard error of the difference (pairs,); 0 within rounding, NaN where it cannot be known.
+    df
+        Degrees of freedom (pairs,).
+    skew
+        Skewness of what the levels contribute (pairs,); 0 for methods without a skew term.
+    n_levels
+        Number of independent levels (pairs,); fewer than 6 make no verdict.
+    g_eff
+        Effective number of levels (pairs,).
+    tolerance
+        A difference up to this is rounding (pairs,).
+    p_signflip
+        Audit p of the sign-flip test (pairs,); NaN where it was not made (large boards, several factors).
+    scope
+        What is random and what is fixed, one text per pair.
+    """
+
+    teams: tuple[Any, ...]
+    scores: np.ndarray
+    se: np.ndarray
+    df: np.ndarray
+    skew: np.ndarray
+    n_levels: np.ndarray
+    g_eff: np.ndarray
+    tolerance: np.ndarray
+    p_signflip: np.ndarray
+    scope: np.ndarray
+
+    @cached_property
+    def above(self) -> np.ndarray:
+        """Place of each pair's `a` among the teams (pairs,)."""
+        return np.triu_indices(len(self.teams), 1)[0]
+
+    @cached_property
+    def below(self) -> np.ndarray:
+        """Place of each pair's `c` among the teams (pairs,)."""
+        return np.triu_indices(len(self.teams), 1)[1]
+
+    @cached_property
+    def delta(self) -> np.ndarray:
+        """Difference of the point scores of each pair, never negative, 0 within rounding (pairs,)."""
+        delta: np.ndarray = self.scores[self.above] - self.scores[self.below]
+        return np.where(delta <= self.tolerance, 0.0, delta)
+
+    def between(self, first: Any, second: Any) -> Moments:
+        """Return the moments of one pair alone, a family of one.
+
+        Raises
+        ------
+        InputError
+            When a team is unknown, or both are the same.
+        """
+        for team in (first, second):
+            if team not in self.teams:
+                raise InputError(f'No team "{team}" among these {len(self.teams)} teams.')
+        if first == second:
+            raise InputError(f'A pair has two teams; got "{first}" twice.')
+        low, high = sorted((self.teams.index(first), self.teams.index(second)))
+        row = np.flatnonzero((self.above == low) & (self.below == high))
+        arrays = ("se", "df", "skew", "n_levels", "g_eff", "tolerance", "p_signflip", "scope")
+        picked = {name: getattr(self, name)[row] for name in arrays}
+        return replace(
+            self, teams=(self.teams[low], self.teams[high]), scores=self.scores[[low, high]], **picked
+        )
+
+
+def make_moments(
+    teams: Sequence[Any],
+    scores: np.ndarray,
+    scale: np.ndarray,
+    scope: str,
+    **pairs: Any,
+) -> Moments:
+    """Return moments from what is known, the rest filled in.
+
+    Parameters
+    ----------
+    teams, scores
+        Best first.
+    scale
+        Largest absolute score of each team, the measure of its rounding (teams,).
+    scope
+        What is random and what is fixed.
+    pairs
+        `se`, `df`, `n_levels` and, where the method has them, `skew`, `g_eff`, `p_signflip`: one number
+        per pair, or one for all.
+    """
+    above, below = np.triu_indices(len(teams), 1)
+    allowed = tolerance(scores[above], scores[below], scale[above], scale[below])
+    filled = {"skew": 0.0, "g_eff": np.asarray(pairs["df"]) + 1.0, "p_signflip": np.nan, **pairs}
+    whole = {name: np.broadcast_to(values, above.shape).copy() for name, values in filled.items()}
+    for name in ("skew", "se"):  # the skewness of rounding says nothing
+        whole[name][whole["se"] <= allowed] = 0.0
+    scopes = np.full(above.shape, scope, dtype=object)
+    return Moments(teams=tuple(teams), scores=scores, tolerance=allowed, scope=scopes, **whole)
+
+
+def order_teams(
+    teams: Sequence[Any], scores: np.ndarray, scale: np.ndarray, tie_break: TieBreak
+) -> np.ndarray:
+    """Return the places of the teams, best first.
+
+    Scores equal within rounding are ordered by the tie-break (higher is better), then as given.
+
+    Parameters
+    ----------
+    teams, scores, scale
+        Names, point scores, and the largest absolute score of each team (teams,).
+    tie_break
+        One number per team in team order, or team -> number; None without.
+
+    Raises
+    ------
+    InputError
+        When the tie-break lacks a team or is not finite.
+
+    Examples
+    --------
+    >>> order_teams(["a", "b", "c"], np.array([0.5, 0.7, 0.5]), np.ones(3), {"a": 1, "b": 0, "c": 2}).tolist()
+    [1, 2, 0]
+    """
+    return standing(Draws(list(teams), scale[None, :], scores, 1), tie_break)[1]
