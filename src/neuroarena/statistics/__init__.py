@@ -1,35 +1,63 @@
 """From unit scores to a ranking that says which differences are real.
 
-`bootstrap` draws the units again, the same draw for every team; `compare`, `rank_stability`,
-`tie_groups` and `transfer_score` read what it returns. `points` and `sizing` are plain arithmetic.
+What a board concludes is made by `verdicts`, one row per pair of teams, and by `judge` where scores are
+ratios, medians, or sampled in several ways at once: `leave_out_columns`, `crossed`, `moments_of_draws`,
+`fix_tasks` and `add_seeds` bring such scores into the form that `judge` takes. `letters`, `rank_ranges` and
+`sensitivity` read its rows; nothing else computes a p.
+
+The rule of the 2026 challenge stands beside it: `bootstrap` draws the units again, the same draw for every
+team; `compare`, `rank_stability`, `tie_groups` and `transfer_score` read what it returns. `points` and
+`sizing` are plain arithmetic.
 """
 
 from __future__ import annotations
 
 from neuroarena.statistics.bootstrap import Draws, bootstrap
+from neuroarena.statistics.jackknife import jackknife, score_intervals
+from neuroarena.statistics.left_out import MINIMUM_LEVELS, LeftOut, leave_out, leave_out_columns
+from neuroarena.statistics.letters import insert_and_absorb, letter_groups, letters, rank_ranges
+from neuroarena.statistics.moments import Moments
 from neuroarena.statistics.pairs import compare, holm, tie_groups
 from neuroarena.statistics.points import all_track_score, rank_points, submitted_score
 from neuroarena.statistics.ranks import rank_probabilities, rank_stability, ranking, ranks
+from neuroarena.statistics.signflip import sign_flip_p
 from neuroarena.statistics.sizing import half_width, meets_resolution, required_units
 from neuroarena.statistics.transfer import TransferDraws, transfer_score, visible_transfer_score
+from neuroarena.statistics.verdicts import caution, judge, judged_alphas, verdicts
 
 __all__ = [
+    "MINIMUM_LEVELS",
     "Draws",
+    "LeftOut",
+    "Moments",
     "TransferDraws",
     "all_track_score",
     "bootstrap",
+    "caution",
     "compare",
     "half_width",
     "holm",
+    "insert_and_absorb",
+    "jackknife",
+    "judge",
+    "judged_alphas",
+    "leave_out",
+    "leave_out_columns",
+    "letter_groups",
+    "letters",
     "meets_resolution",
     "rank_points",
     "rank_probabilities",
+    "rank_ranges",
     "rank_stability",
     "ranking",
     "ranks",
     "required_units",
+    "score_intervals",
+    "sign_flip_p",
     "submitted_score",
     "tie_groups",
     "transfer_score",
+    "verdicts",
     "visible_transfer_score",
 ]

@@ -1,0 +1,251 @@
+"""One verdict per pair of teams: the rows that stars, letters, tables, prose and plots read.
+
+All pairs are one family. The leader is picked by the data, so that a correction over the leader's pairs
+alone would call someone "significantly behind" on 19 of 100 boards of 20 equal teams; over all pairs it
+is at most 6 of 100.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from neuroarena.errors import InputError
+from neuroarena.statistics.guarded import guarded_interval, guarded_p
+from neuroarena.statistics.jackknife import jackknife
+from neuroarena.statistics.left_out import MINIMUM_LEVELS, leave_out
+from neuroarena.statistics.moments import Moments
+from neuroarena.statistics.pairs import holm
+from neuroarena.statistics.ranks import RELATIVE_TOLERANCE
+
+BETTER, EQUIVALENT, UNDECIDED, NONE = "better", "equivalent", "undecided", "none"
+BEYOND, WITHIN = "beyond nu", "within nu"
+COLUMNS = (
+    "a", "c", "delta", "se", "df", "skew", "n_levels", "g_eff", "ci95", "p", "p_holm", "level", "judged",
+    "verdict", "margin", "scope", "p_signflip",
+)  # fmt: skip
+# Two p-values that are equal on paper may differ in their last digits; they share their place.
+EQUAL_P = 1e-10
+# What p and an interval say about 0 may differ by rounding, in standard errors; never by more.
+ROUNDING = 1e-9
+VERY_SKEWED, FEW_LEVELS = 2.0, 30
+
+
+def verdicts(
+    table: Any, *, clusters: Any = None, nu: float | None = None, alpha: float = 0.05
+) -> pd.DataFrame:
+    """Judge every pair of teams by their mean unit scores.
+
+    Parameters
+    ----------
+    table
+        One row per unit, one column per team, higher is better: a DataFrame, or what makes one.
+    clusters
+        One label per unit, such as its person; units with the same label are one independent level.
+        Without it every unit is a level.
+    nu
+        The smallest difference that matters; without it only identical teams are `equivalent`.
+    alpha
+        Level of the family of all pairs.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per pair in rank order, as `judge` describes it.
+
+    Raises
+    ------
+    InputError
+        When a score is not finite (team and unit are named), a name repeats, a unit has no cluster, or
+        `nu` or `alpha` is out of range.
+
+    Examples
+    --------
+    >>> scores = {"a": [5.1, 5.3, 4.9, 5.0, 5.2, 5.4], "b": [4.0, 4.1, 3.9, 4.2, 4.0, 4.1]}
+    >>> verdicts(scores)[["a", "c", "verdict"]].to_dict("records")
+    [{'a': 'a', 'c': 'b', 'verdict': 'better'}]
+    """
+    return judge(jackknife(leave_out(table, clusters)), nu=nu, alpha=alpha)
+
+
+def judge(moments: Moments, *, nu: float | None = None, alpha: float = 0.05) -> pd.DataFrame:
+    """Judge every pair of teams from its moments, wherever these come from.
+
+    Parameters
+    ----------
+    moments
+        From `jackknife`, `crossed`, `moments_of_draws`, `fix_tasks` or `add_seeds`.
+    nu
+        The smallest difference that matters; None without.
+    alpha
+        Level of the family of all pairs.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per pair, in rank order:
+
+        * `a`, `c`, `delta`: `a` ranks above `c`; difference of their scores, never negative;
+        * `se`, `df`, `skew`, `n_levels`, `g_eff`, `scope`: how it was measured, and what is random;
+        * `ci95`, `p`: this pair alone; (low, high) and the two-sided p;
+        * `p_holm`, `level`, `judged`: corrected over all pairs; the level at which Holm judged this
+          row, and the interval there, which excludes 0 exactly when `p_holm` <= alpha;
+        * `verdict`: "none" below 6 levels, "better" when `p_holm` <= alpha, "equivalent" when
+          `judged` lies inside [-nu, nu] or the teams are identical, otherwise "undecided";
+        * `margin`: "beyond nu", "within nu" or "";
+        * `p_signflip`: an audit, not a verdict.
+
+    Raises
+    ------
+    InputError
+        When `nu` or `alpha` is out of range.
+
+    Examples
+    --------
+    >>> twins = {"a": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0], "b": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]}
+    >>> judge(jackknife(leave_out(twins)))[["p", "judged", "verdict"]].to_dict("records")
+    [{'p': 1.0, 'judged': (0.0, 0.0), 'verdict': 'equivalent'}]
+    """
+    if not 0 < alpha < 1:
+        raise InputError(f"alpha lies between 0 and 1; got {alpha}.")
+    if nu is not None and not (math.isfinite(nu) and nu >= 0):
+        raise InputError(f"nu, the smallest difference that matters, is a number from 0 on; got {nu}.")
+    p = _pair_p(moments)
+    p_holm, alphas = judged_alphas(p, alpha)
+    decided = _at_most(p_holm, alpha)
+    low, high = _intervals(moments, alphas, decided)
+    identical = (moments.se == 0) & (moments.delta == 0)
+    inside = np.zeros(len(p), dtype=bool) if nu is None else (low >= -nu) & (high <= nu)
+    beyond = np.zeros(len(p), dtype=bool) if nu is None else low >= nu
+    unknown = np.isnan(p)
+    verdict = np.select([unknown, decided, inside | identical], [NONE, BETTER, EQUIVALENT], UNDECIDED).astype(
+        object
+    )
+    names = np.fromiter(moments.teams, dtype=object, count=len(moments.teams))
+    rows = {
+        "a": names[moments.above],
+        "c": names[moments.below],
+        **{name: getattr(moments, name) for name in ("delta", "se", "df", "skew", "n_levels", "g_eff")},
+        "ci95": _pairs_of(*_intervals(moments, np.full(len(p), 0.05), _at_most(p, 0.05))),
+        "p": p,
+        "p_holm": p_holm,
+        "level": 1 - alphas,
+        "judged": _pairs_of(low, high),
+        "verdict": verdict,
+        "margin": np.select([beyond, inside], [BEYOND, WITHIN], "").astype(object),
+        "scope": moments.scope,
+        "p_signflip": np.where(unknown, np.nan, moments.p_signflip),
+    }
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def judged_alphas(p_values: npt.ArrayLike, alpha: float = 0.05) -> tuple[np.ndarray, np.ndarray]:
+    """Correct p-values after Holm (1979), and return the level at which each was judged.
+
+    An interval of level 1 - alpha_k excludes 0 exactly when the corrected p is at most `alpha`: of m
+    p-values the j-th smallest, when rejected, passed alpha / (m - j + 1); all others are held against the
+    alpha / (m - r) that the smallest of them, the one after r rejected ones, failed.
+
+    Parameters
+    ----------
+    p_values
+        One per pair; NaN where there is none, which is not counted.
+    alpha
+        Level of the family.
+
+    Returns
+    -------
+    p_holm, alpha_k
+        Of the length of the p-values, NaN where they are.
+
+    Examples
+    --------
+    >>> p_holm, alphas = judged_alphas([0.01, 0.4, 0.3])
+    >>> p_holm.round(3).tolist(), (1 - alphas).round(4).tolist()
+    ([0.03, 0.6, 0.6], [0.9833, 0.975, 0.975])
+    """
+    p_values = np.asarray(p_values, dtype=np.float64)
+    known = np.flatnonzero(~np.isnan(p_values))
+    p_holm, alphas = np.full(len(p_values), np.nan), np.full(len(p_values), np.nan)
+    p, m = p_values[known], len(known)
+    if not m:
+        return p_holm, alphas
+    p_holm[known] = holm(p)
+    rejected = int(_at_most(p_holm[known], alpha).sum())
+    order = np.argsort(p, kind="stable")
+    later = np.append(False, p[order][1:] > p[order][:-1] * (1 + EQUAL_P))
+    first = np.maximum.accumulate(np.where(later, np.arange(m), 0)) + 1
+    alphas[known[order]] = alpha / (m - np.minimum(first, min(rejected + 1, m)) + 1)
+    return p_holm, alphas
+
+
+def caution(rows: pd.DataFrame) -> tuple[str, ...]:
+    """Return what a reader of these rows should be told about them, in sentences.
+
+    Parameters
+    ----------
+    rows
+        From `verdicts` or `judge`.
+
+    Examples
+    --------
+    >>> caution(verdicts({"a": [1.0, 2.0, 3.0, 4.0], "b": [1.0, 1.0, 1.0, 1.0]}))
+    ('4 independent units: no verdict, 6 needed.',)
+    """
+    found = []
+    too_few = rows[rows["verdict"] == NONE]
+    if len(too_few):
+        random = str(too_few["scope"].iloc[0]).partition(";")[0].removeprefix("random: ")
+        found.append(f"{random.replace(' ', ' independent ', 1)}: no verdict, {MINIMUM_LEVELS} needed.")
+    judged = rows[rows["verdict"] != NONE]
+    if ((judged["skew"].abs() > VERY_SKEWED) & (judged["n_levels"] < FEW_LEVELS)).any():
+        found.append("Very skewed: intervals somewhat narrow.")
+    return tuple(found)
+
+
+def _pair_p(moments: Moments) -> np.ndarray:
+    """Return the p of each pair; NaN where there are too few levels."""
+    p = np.ones(len(moments.se))
+    n_levels, se, delta = moments.n_levels, moments.se, moments.delta
+    spread = se > 0
+    p[spread] = guarded_p(
+        delta[spread], se[spread], moments.df[spread], moments.skew[spread], moments.g_eff[spread]
+    )
+    constant = (se == 0) & (delta != 0)
+    # The same difference at every level: all signs alike have this chance, and t would claim certainty.
+    p[constant] = np.maximum(0.5 ** (n_levels[constant] - 1.0), np.finfo(np.float64).tiny)
+    p[(n_levels < MINIMUM_LEVELS) | np.isnan(se)] = np.nan
+    return p
+
+
+def _intervals(moments: Moments, alphas: np.ndarray, excludes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ends of intervals of level 1 - alphas; `excludes` says which of them exclude 0."""
+    delta, se = moments.delta, moments.se
+    low, high = guarded_interval(delta, se, moments.df, moments.skew, moments.g_eff, alphas)
+    constant = (se == 0) & (delta != 0)
+    low[constant] = np.where(excludes[constant], delta[constant], -np.inf)
+    high[constant] = np.where(excludes[constant], delta[constant], np.inf)
+    # p and interval come from a function and its inverse: at the very edge rounding may part them.
+    edge = np.abs(low) <= ROUNDING * se
+    low[edge & excludes] = np.finfo(np.float64).tiny
+    low[edge & ~excludes] = np.minimum(low[edge & ~excludes], 0.0)
+    unknown = np.isnan(alphas) | (moments.n_levels < MINIMUM_LEVELS)
+    low[unknown] = high[unknown] = np.nan
+    return low, high
+
+
+def _at_most(p: np.ndarray, alpha: float) -> np.ndarray:
+    """Say which p are at most alpha; k p = alpha on paper may exceed it in the last bit."""
+    result: np.ndarray = p <= alpha * (1 + RELATIVE_TOLERANCE)
+    return result
+
+
+def _pairs_of(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """Return (low, high) tuples as one column."""
+    column = np.empty(len(low), dtype=object)
+    column[:] = list(zip(low.tolist(), high.tolist(), strict=True))
+    return column
