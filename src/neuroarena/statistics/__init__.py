@@ -13,28 +13,58 @@ team; `compare`, `rank_stability`, `tie_groups` and `transfer_score` read what i
 from __future__ import annotations
 
 from neuroarena.statistics.bootstrap import Draws, bootstrap
+from neuroarena.statistics.cells import Cells, cells_of_arrays, cells_of_table
+from neuroarena.statistics.crossed import crossed
+from neuroarena.statistics.crossed_draws import (
+    CrossedDraws,
+    draw_median_correlations,
+    moments_of_crossed_draws,
+)
 from neuroarena.statistics.jackknife import jackknife, score_intervals
 from neuroarena.statistics.left_out import MINIMUM_LEVELS, LeftOut, leave_out, leave_out_columns
 from neuroarena.statistics.letters import insert_and_absorb, letter_groups, letters, rank_ranges
+from neuroarena.statistics.level_draws import LevelDraws, draw_medians, draw_whole_levels, moments_of_draws
 from neuroarena.statistics.moments import Moments
 from neuroarena.statistics.pairs import compare, holm, tie_groups
 from neuroarena.statistics.points import all_track_score, rank_points, submitted_score
+from neuroarena.statistics.pseudovalues import (
+    correlation_cells,
+    left_out_correlations,
+    pseudovalues,
+    signed_square,
+)
 from neuroarena.statistics.ranks import rank_probabilities, rank_stability, ranking, ranks
+from neuroarena.statistics.seeds import add_seeds, seed_variances
 from neuroarena.statistics.signflip import sign_flip_p
 from neuroarena.statistics.sizing import half_width, meets_resolution, required_units
+from neuroarena.statistics.tasks import average_ranks, count_tracks, fix_tasks
 from neuroarena.statistics.transfer import TransferDraws, transfer_score, visible_transfer_score
 from neuroarena.statistics.verdicts import caution, judge, judged_alphas, verdicts
 
 __all__ = [
     "MINIMUM_LEVELS",
+    "Cells",
+    "CrossedDraws",
     "Draws",
     "LeftOut",
+    "LevelDraws",
     "Moments",
     "TransferDraws",
+    "add_seeds",
     "all_track_score",
+    "average_ranks",
     "bootstrap",
     "caution",
+    "cells_of_arrays",
+    "cells_of_table",
     "compare",
+    "correlation_cells",
+    "count_tracks",
+    "crossed",
+    "draw_median_correlations",
+    "draw_medians",
+    "draw_whole_levels",
+    "fix_tasks",
     "half_width",
     "holm",
     "insert_and_absorb",
@@ -43,9 +73,13 @@ __all__ = [
     "judged_alphas",
     "leave_out",
     "leave_out_columns",
+    "left_out_correlations",
     "letter_groups",
     "letters",
     "meets_resolution",
+    "moments_of_crossed_draws",
+    "moments_of_draws",
+    "pseudovalues",
     "rank_points",
     "rank_probabilities",
     "rank_ranges",
@@ -54,7 +88,9 @@ __all__ = [
     "ranks",
     "required_units",
     "score_intervals",
+    "seed_variances",
     "sign_flip_p",
+    "signed_square",
     "submitted_score",
     "tie_groups",
     "transfer_score",

@@ -6,15 +6,13 @@ import numpy as np
 import pandas as pd
 
 from neuroarena.errors import InputError
+from neuroarena.statistics.differences import difference_moments, jackknife_rows
 from neuroarena.statistics.guarded import guarded_interval
 from neuroarena.statistics.left_out import MINIMUM_LEVELS, LeftOut
 from neuroarena.statistics.moments import Moments, make_moments, order_teams
 from neuroarena.statistics.ranks import RELATIVE_TOLERANCE, TieBreak
 from neuroarena.statistics.signflip import sign_flip_p
 
-BLOCK_PAIRS = 4_096
-# 8 MB of differences: a block of 4,096 pairs of 256 levels, fewer pairs where there are more levels.
-BLOCK_NUMBERS = 1 << 20
 # Pairs times levels up to which the audit is made, in half a second or so; beyond, ask `sign_flip_p` about a pair.
 AUDITED_DIFFERENCES = 100_000
 
@@ -70,37 +68,6 @@ def jackknife(left_out: LeftOut, tie_break: TieBreak = None) -> Moments:
     )
 
 
-def difference_moments(scores: np.ndarray, point: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the jackknife standard error and the skewness of the difference of every pair.
-
-    The moments are those of the differences, block by block. Squares of single teams, expanded, would
-    cancel: for teams that differ by 1e-9 of their scores nothing would be left.
-
-    Parameters
-    ----------
-    scores
-        Scores without one level (levels, teams).
-    point
-        Scores on all levels (teams,).
-
-    Returns
-    -------
-    se, skew
-        In the order of `numpy.triu_indices(teams, 1)` (pairs,).
-    """
-    by_team = np.ascontiguousarray(scores.T)
-    above, below = np.triu_indices(len(by_team), 1)
-    n_levels = by_team.shape[1]
-    se, skew = np.empty(len(above)), np.empty(len(above))
-    block = max(1, min(BLOCK_PAIRS, BLOCK_NUMBERS // n_levels))
-    for start in range(0, len(above), block):
-        part = slice(start, start + block)
-        difference = by_team[above[part]]
-        difference -= by_team[below[part]]
-        se[part], skew[part] = _jackknife_rows(difference, point[above[part]] - point[below[part]])
-    return se, skew
-
-
 def score_intervals(
     left_out: LeftOut, level: float = 0.95, bounds: tuple[float, float] = (-np.inf, np.inf)
 ) -> pd.DataFrame:
@@ -136,7 +103,7 @@ def score_intervals(
         raise InputError(f"The level of an interval lies between 0 and 1; got {level}.")
     low = high = np.full(len(left_out.teams), np.nan)
     if left_out.n_levels >= MINIMUM_LEVELS:
-        se, skew = _jackknife_rows(left_out.scores.T.copy(), left_out.point)
+        se, skew = jackknife_rows(left_out.scores.T.copy(), left_out.point)
         se = np.where(se <= RELATIVE_TOLERANCE * left_out.scale, 0.0, se)
         df = left_out.g_eff - 1.0
         low, high = guarded_interval(left_out.point, se, df, skew, left_out.g_eff, round(1 - level, 12))
@@ -145,17 +112,3 @@ def score_intervals(
         high = np.maximum(np.minimum(high, bounds[1]), left_out.point)
     index = pd.Index(left_out.teams, name="team")
     return pd.DataFrame({"score": left_out.point, "low": low, "high": high}, index=index)
-
-
-def _jackknife_rows(rows: np.ndarray, point: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return standard error and skewness of each row of left-out values (rows, levels), which are consumed."""
-    n_levels = rows.shape[1]
-    mean = rows.mean(axis=1)
-    rows -= mean[:, None]
-    squares = np.einsum("ij,ij->i", rows, rows)
-    cubes = np.einsum("ij,ij->i", rows * rows, rows)
-    # sum (theta_g - theta)^2 = sum (theta_g - mean)^2 + G (mean - theta)^2: positive terms, no cancellation.
-    se = np.sqrt((n_levels - 1) / n_levels * (squares + n_levels * (mean - point) ** 2))
-    spread = np.sqrt(squares / n_levels) ** 3
-    skew = np.divide(-cubes / n_levels, spread, out=np.zeros_like(spread), where=spread > 0)
-    return se, skew

@@ -154,3 +154,37 @@ def order_teams(
     [1, 2, 0]
     """
     return standing(Draws(list(teams), scale[None, :], scores, 1), tie_break)[1]
+
+
+def rescope(moments: Moments, scope: str | np.ndarray) -> Moments:
+    """Return the same moments with another text of what is random and what is fixed."""
+    return replace(moments, scope=np.broadcast_to(np.asarray(scope, dtype=object), moments.se.shape).copy())
+
+
+def satterthwaite(variance: np.ndarray, parts: Sequence[tuple[np.ndarray, np.ndarray | float]]) -> np.ndarray:
+    """Return the degrees of freedom of a variance made of parts: V^2 / sum (V_part^2 / df_part).
+
+    Parameters
+    ----------
+    variance
+        The whole (pairs,).
+    parts
+        Variance and degrees of freedom of each part (pairs,).
+
+    Returns
+    -------
+    numpy.ndarray
+        The smallest df of a part where all parts are 0 (pairs,).
+
+    Examples
+    --------
+    >>> satterthwaite(np.array([2.5]), [(np.array([2.0]), 10.0), (np.array([1.0]), 5.0)]).round(3).tolist()
+    [10.417]
+    """
+    largest = np.maximum.reduce([part for part, _ in parts])
+    fewest = np.minimum.reduce([np.broadcast_to(df, largest.shape) for _, df in parts])
+    unit = np.where(largest > 0, largest, 1.0)  # the fourth power of a small error would vanish
+    shares = sum((part / unit) ** 2 / df for part, df in parts)
+    freedom = (variance / unit) ** 2 / np.where(largest > 0, shares, 1.0)
+    result: np.ndarray = np.where(largest > 0, freedom, fewest)
+    return result

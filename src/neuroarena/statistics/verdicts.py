@@ -21,6 +21,7 @@ from neuroarena.statistics.left_out import MINIMUM_LEVELS, leave_out
 from neuroarena.statistics.moments import Moments
 from neuroarena.statistics.pairs import holm
 from neuroarena.statistics.ranks import RELATIVE_TOLERANCE
+from neuroarena.statistics.seeds import NOT_MEASURED
 
 BETTER, EQUIVALENT, UNDECIDED, NONE = "better", "equivalent", "undecided", "none"
 BEYOND, WITHIN = "beyond nu", "within nu"
@@ -199,11 +200,16 @@ def caution(rows: pd.DataFrame) -> tuple[str, ...]:
     found = []
     too_few = rows[rows["verdict"] == NONE]
     if len(too_few):
-        random = str(too_few["scope"].iloc[0]).partition(";")[0].removeprefix("random: ")
-        found.append(f"{random.replace(' ', ' independent ', 1)}: no verdict, {MINIMUM_LEVELS} needed.")
+        scope = str(too_few["scope"].iloc[0]).partition(";")[0]
+        random = scope.removeprefix("random: ")
+        # "4 people" are 4 independent people; where nothing is random the scope itself says what is too few.
+        said = random.replace(" ", " independent ", 1) if random != scope else scope.capitalize()
+        found.append(f"{said}: no verdict, {MINIMUM_LEVELS} needed.")
     judged = rows[rows["verdict"] != NONE]
     if ((judged["skew"].abs() > VERY_SKEWED) & (judged["n_levels"] < FEW_LEVELS)).any():
         found.append("Very skewed: intervals somewhat narrow.")
+    if judged["scope"].str.contains(NOT_MEASURED, regex=False).any():
+        found.append("Training noise not measured: verdicts hold for these trained models.")
     return tuple(found)
 
 

@@ -1,0 +1,125 @@
+"""Two crossed factors, both sampled: images and neuroids, tasks and people, subjects and images.
+
+A difference of two models varies with the images and with the neuroids that happened to be recorded.
+With neuroids alone taken as random, exchangeable models are called different in 16 to 45 of 100 comparisons.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from neuroarena.statistics.cells import Cells, CellsLeftOut
+from neuroarena.statistics.differences import difference_moments, pair_squares
+from neuroarena.statistics.jackknife import jackknife
+from neuroarena.statistics.left_out import MINIMUM_LEVELS, LeftOut, effective_levels, sum_by_level
+from neuroarena.statistics.moments import Moments, make_moments, rescope, satterthwaite
+from neuroarena.statistics.ranks import TieBreak
+
+# Below this many images for each fitted feature, images left out do not show how the fit itself varies.
+ENOUGH_IMAGES_PER_FEATURE = 5.0
+
+
+def crossed(cells: Cells, images_per_feature: float | None = None, tie_break: TieBreak = None) -> Moments:
+    """Return the moments of every pair of teams where two crossed factors are sampled.
+
+    With V_first, V_second and V_cells the variances of the mean difference from its row means, column
+    means and residuals, V = max(V_first + V_second - V_cells, V_first, V_second), because both of the
+    first hold the noise of the cells. With missing cells the three come from leaving out a row, a column, a
+    cell. A factor with fewer than 6 levels is fixed and named in the scope; then the jackknife over the
+    other one remains, and without any there is no verdict.
+
+    Parameters
+    ----------
+    cells
+        The measured cells.
+    images_per_feature
+        Levels of the first factor for each feature that was fitted on others like them; below 5 nothing is
+        subtracted. None where nothing was fitted.
+    tie_break
+        As in `jackknife`.
+
+    Raises
+    ------
+    InputError
+        When the tie-break lacks a team.
+
+    Examples
+    --------
+    >>> from neuroarena.statistics.cells import cells_of_arrays
+    >>> rng = np.random.default_rng(0)
+    >>> arrays = {team: rng.normal(shift, 1, (8, 9)) for team, shift in {"a": 1, "b": 0}.items()}
+    >>> moments = crossed(cells_of_arrays(arrays, ("images", "neuroids")))
+    >>> moments.teams, moments.scope[0], moments.n_levels.tolist()
+    (('a', 'b'), 'random: 8 images x 9 neuroids', [8])
+    """
+    cells = cells.in_rank_order(tie_break)
+    sizes = [len(count) for count in cells.counts]
+    enough = [size >= MINIMUM_LEVELS for size in sizes]
+    if not all(enough):
+        return _one_factor(cells, enough.index(True)) if any(enough) else _no_factor(cells)
+    if cells.complete:
+        first, second, noise = _complete_variances(cells)
+        effective = [float(size) for size in sizes]
+    else:
+        first, second, noise = _jackknife_variances(cells.left_out)
+        effective = [effective_levels(weights) for weights in cells.weights]
+    if images_per_feature is not None and images_per_feature < ENOUGH_IMAGES_PER_FEATURE:
+        noise = np.zeros_like(noise)
+    variance = np.maximum(first + second - noise, np.maximum(first, second))
+    df = satterthwaite(variance, [(first, effective[0] - 1), (second, effective[1] - 1)])
+    scope = f"random: {sizes[0]} {cells.nouns[0]} x {sizes[1]} {cells.nouns[1]}"
+    return make_moments(
+        cells.teams, cells.scores, cells.scale, scope, se=np.sqrt(variance), df=df, n_levels=min(sizes)
+    )
+
+
+def _complete_variances(cells: Cells) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the variances of rows, columns and residuals of every pair."""
+    values, n_first, n_second = cells.values, len(cells.counts[0]), len(cells.counts[1])
+    mean = values.mean(axis=0)
+    rows = sum_by_level(values, cells.first) / n_second - mean
+    columns = sum_by_level(values, cells.second) / n_first - mean
+    residuals = values - rows[cells.first] - columns[cells.second] - mean
+    return (
+        pair_squares(rows) / (n_first * (n_first - 1)),
+        pair_squares(columns) / (n_second * (n_second - 1)),
+        pair_squares(residuals) / (n_first * n_second * (n_first - 1) * (n_second - 1)),
+    )
+
+
+def _jackknife_variances(left_out: CellsLeftOut) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the variances of every pair from leaving out a row, a column, a cell."""
+    first, second = (
+        difference_moments(scores, left_out.mean)[0] ** 2 for scores in (left_out.rows, left_out.columns)
+    )
+    n_cells = len(left_out.cells)
+    return first, second, pair_squares(left_out.cells - left_out.mean) * (n_cells - 1) / n_cells
+
+
+def _one_factor(cells: Cells, random: int) -> Moments:
+    """Return the jackknife over the factor that has enough levels; the other one is fixed."""
+    scores = (cells.left_out.rows, cells.left_out.columns)[random]
+    n_random, n_fixed = len(scores), len(cells.counts[1 - random])
+    moments = jackknife(
+        LeftOut(
+            cells.teams,
+            cells.scores,
+            scores
+            + (cells.scores - cells.left_out.mean),  # pseudo-values average to a little less than their score
+            cells.weights[random],
+            noun=cells.nouns[random],
+            scale=cells.scale,
+        )
+    )
+    return rescope(
+        moments, f"random: {n_random} {cells.nouns[random]}; for these {n_fixed} {cells.nouns[1 - random]}"
+    )
+
+
+def _no_factor(cells: Cells) -> Moments:
+    """Return moments that make no verdict: both factors are too small to be sampled from anything."""
+    sizes = [len(count) for count in cells.counts]
+    scope = f"for these {sizes[0]} {cells.nouns[0]} and {sizes[1]} {cells.nouns[1]}"
+    return make_moments(
+        cells.teams, cells.scores, cells.scale, scope, se=np.nan, df=np.nan, n_levels=max(sizes)
+    )

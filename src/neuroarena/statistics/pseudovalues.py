@@ -1,0 +1,168 @@
+"""Correlations in the cells of images and neuroids: what each image contributes to each neuroid's score.
+
+A correlation has no value per image. Its pseudo-value N r - (N - 1) r(-i), with r(-i) the correlation
+without image i, stands in for it: the mean over images is the correlation freed of its first-order bias.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from neuroarena.errors import InputError
+
+Transform = Callable[[np.ndarray], np.ndarray]
+
+
+def signed_square(correlation: np.ndarray) -> np.ndarray:
+    """Return r |r|: the share of explained variance, which keeps the sign of the correlation.
+
+    Examples
+    --------
+    >>> signed_square(np.array([0.5, -0.5])).tolist()
+    [0.25, -0.25]
+    """
+    signed: np.ndarray = correlation * np.abs(correlation)
+    return signed
+
+
+def pseudovalues(score: np.ndarray, left_out: np.ndarray) -> np.ndarray:
+    """Return N s - (N - 1) s(-i) for each neuroid or subject.
+
+    Parameters
+    ----------
+    score
+        Score of each neuroid on all N images (neuroids,).
+    left_out
+        The same without each image (images, neuroids).
+
+    Examples
+    --------
+    >>> pseudovalues(np.array([2.0]), np.array([[1.0], [3.0]])).tolist()
+    [[3.0], [1.0]]
+    """
+    n_images = len(left_out)
+    found: np.ndarray = n_images * np.asarray(score) - (n_images - 1) * np.asarray(left_out)
+    return found
+
+
+def left_out_correlations(
+    predicted: np.ndarray, observed: np.ndarray, transform: Transform | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the correlation of each neuroid on all images and without each, from running sums.
+
+    Parameters
+    ----------
+    predicted, observed
+        Held-out predictions and responses (images, neuroids).
+    transform
+        From correlations to scores, element by element, such as `signed_square`; None keeps them.
+
+    Returns
+    -------
+    score, left_out
+        (neuroids,) and (images, neuroids).
+
+    Raises
+    ------
+    InputError
+        When shapes disagree, fewer than three images are given, or a correlation is not defined because
+        predictions or responses do not vary; image and neuroid are named.
+
+    Examples
+    --------
+    >>> predicted, observed = np.array([[1.0], [2.0], [3.0], [5.0]]), np.array([[1.0], [3.0], [2.0], [4.0]])
+    >>> score, left_out = left_out_correlations(predicted, observed)
+    >>> score.round(4).tolist(), left_out.round(4).ravel().tolist()
+    ([0.8315], [0.6547, 0.982, 0.891, 0.5])
+    """
+    x, y = _centred(predicted, observed)
+    n = len(x)
+    sums = [values.sum(axis=0) for values in (x, y, x * x, y * y, x * y)]
+    score = _correlate(np.float64(n), sums)
+    parts = [total - values for total, values in zip(sums, (x, y, x * x, y * y, x * y), strict=True)]
+    left_out = _correlate(np.float64(n - 1), parts)
+    if not (np.isfinite(score).all() and np.isfinite(left_out).all()):
+        image, neuroid = np.argwhere(~np.isfinite(np.vstack([score, left_out])))[0]
+        where = "on all images" if image == 0 else f"without image {image - 1}"
+        raise InputError(
+            f"Neuroid {neuroid}: the correlation {where} is not defined, because predictions or responses are "
+            "all equal there. Leave the neuroid out for every model."
+        )
+    return (score, left_out) if transform is None else (transform(score), transform(left_out))
+
+
+def correlation_cells(
+    predicted: np.ndarray, observed: np.ndarray, transform: Transform | None = None
+) -> tuple[np.ndarray, float]:
+    """Return the pseudo-values (images, neuroids) of a model, and its score: the mean over neuroids.
+
+    Parameters
+    ----------
+    predicted, observed, transform
+        As in `left_out_correlations`.
+
+    Raises
+    ------
+    InputError
+        As in `left_out_correlations`.
+    """
+    score, left_out = left_out_correlations(predicted, observed, transform)
+    return pseudovalues(score, left_out), float(score.mean())
+
+
+def weighted_correlations(predicted: np.ndarray, observed: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Return the correlation of each neuroid in draws of images.
+
+    Parameters
+    ----------
+    predicted, observed
+        (images, neuroids).
+    counts
+        How often each image was drawn (draws, images).
+
+    Returns
+    -------
+    numpy.ndarray
+        (draws, neuroids); NaN where a draw does not vary.
+
+    Examples
+    --------
+    >>> predicted, observed = np.array([[1.0], [2.0], [3.0]]), np.array([[1.0], [3.0], [2.0]])
+    >>> weighted_correlations(predicted, observed, np.array([[1, 1, 1], [1, 2, 0]])).round(6).tolist()
+    [[0.5], [1.0]]
+    """
+    x, y = _centred(predicted, observed)
+    weights = np.asarray(counts, dtype=np.float64)
+    return _correlate(
+        weights.sum(axis=1)[:, None], [weights @ values for values in (x, y, x * x, y * y, x * y)]
+    )
+
+
+def _centred(predicted: np.ndarray, observed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return both arrays less their means, so that sums of squares do not cancel."""
+    x, y = np.asarray(predicted, dtype=np.float64), np.asarray(observed, dtype=np.float64)
+    if x.shape != y.shape or x.ndim != 2 or len(x) < 3:
+        raise InputError(
+            "Predictions and responses must have the same shape (images, neuroids) and at least three images; "
+            f"got {x.shape} and {y.shape}."
+        )
+    if not (np.isfinite(x).all() and np.isfinite(y).all()):
+        image, neuroid = np.argwhere(~(np.isfinite(x) & np.isfinite(y)))[0]
+        raise InputError(
+            f"Image {image}, neuroid {neuroid}: prediction {x[image, neuroid]}, response {y[image, neuroid]}. "
+            "Every number must be finite. Nothing was judged."
+        )
+    return x - x.mean(axis=0), y - y.mean(axis=0)
+
+
+def _correlate(n: np.ndarray | np.float64, sums: list[np.ndarray]) -> np.ndarray:
+    """Return correlations from n and the sums of x, y, x^2, y^2 and x y."""
+    sum_x, sum_y, sum_xx, sum_yy, sum_xy = sums
+    spread_x, spread_y = sum_xx - sum_x**2 / n, sum_yy - sum_y**2 / n
+    # What rounding leaves of a spread that is 0 is no spread.
+    varies = (spread_x > 1e-12 * sum_xx) & (spread_y > 1e-12 * sum_yy)
+    product = np.sqrt(np.where(varies, spread_x * spread_y, np.nan))
+    found: np.ndarray = np.clip((sum_xy - sum_x * sum_y / n) / product, -1.0, 1.0)
+    return found
