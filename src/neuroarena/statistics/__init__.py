@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from neuroarena.statistics.bootstrap import Draws, bootstrap
 from neuroarena.statistics.cells import Cells, cells_of_arrays, cells_of_table
+from neuroarena.statistics.critical_difference import critical_difference, critical_groups, nemenyi_q
 from neuroarena.statistics.crossed import crossed
 from neuroarena.statistics.crossed_draws import (
     CrossedDraws,
@@ -27,6 +28,12 @@ from neuroarena.statistics.level_draws import LevelDraws, draw_medians, draw_who
 from neuroarena.statistics.moments import Moments
 from neuroarena.statistics.pairs import compare, holm, tie_groups
 from neuroarena.statistics.points import all_track_score, rank_points, submitted_score
+from neuroarena.statistics.power import (
+    better_power,
+    equivalent_power,
+    units_for_better,
+    units_for_equivalent,
+)
 from neuroarena.statistics.pseudovalues import (
     correlation_cells,
     left_out_correlations,
@@ -35,6 +42,7 @@ from neuroarena.statistics.pseudovalues import (
 )
 from neuroarena.statistics.ranks import rank_probabilities, rank_stability, ranking, ranks
 from neuroarena.statistics.seeds import add_seeds, seed_variances
+from neuroarena.statistics.sensitivity import Sensitivity, kendall_tau_b, sensitivity
 from neuroarena.statistics.signflip import sign_flip_p
 from neuroarena.statistics.sizing import half_width, meets_resolution, required_units
 from neuroarena.statistics.tasks import average_ranks, count_tracks, fix_tasks
@@ -49,10 +57,12 @@ __all__ = [
     "LeftOut",
     "LevelDraws",
     "Moments",
+    "Sensitivity",
     "TransferDraws",
     "add_seeds",
     "all_track_score",
     "average_ranks",
+    "better_power",
     "bootstrap",
     "caution",
     "cells_of_arrays",
@@ -60,10 +70,13 @@ __all__ = [
     "compare",
     "correlation_cells",
     "count_tracks",
+    "critical_difference",
+    "critical_groups",
     "crossed",
     "draw_median_correlations",
     "draw_medians",
     "draw_whole_levels",
+    "equivalent_power",
     "fix_tasks",
     "half_width",
     "holm",
@@ -71,6 +84,7 @@ __all__ = [
     "jackknife",
     "judge",
     "judged_alphas",
+    "kendall_tau_b",
     "leave_out",
     "leave_out_columns",
     "left_out_correlations",
@@ -79,6 +93,7 @@ __all__ = [
     "meets_resolution",
     "moments_of_crossed_draws",
     "moments_of_draws",
+    "nemenyi_q",
     "pseudovalues",
     "rank_points",
     "rank_probabilities",
@@ -89,11 +104,14 @@ __all__ = [
     "required_units",
     "score_intervals",
     "seed_variances",
+    "sensitivity",
     "sign_flip_p",
     "signed_square",
     "submitted_score",
     "tie_groups",
     "transfer_score",
+    "units_for_better",
+    "units_for_equivalent",
     "verdicts",
     "visible_transfer_score",
 ]
