@@ -13,6 +13,7 @@ BENCHES = (
     "bench_start",
     "bench_features",
     "bench_statistics",
+    "bench_verdicts",
     "bench_board",
     "bench_scoring",
     "bench_brainscore",

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 BLOCK_PAIRS = 4_096
-# 8 MB of differences: a block of 4,096 pairs of 256 levels, fewer pairs where there are more levels.
-BLOCK_NUMBERS = 1 << 20
+# 2 MB of differences stay in the cache: fewer than 4,096 pairs where there are more than 64 levels.
+BLOCK_NUMBERS = 1 << 18
 # Up to this many rows the differences themselves are squared; above it one Gram matrix is many times as fast.
 DIRECT_ROWS = 256
 # A Gram matrix loses as many digits as the square is smaller than those of the two teams; four may go.

@@ -41,14 +41,15 @@ def insert_and_absorb(n_teams: int, apart: Iterable[tuple[int, int]]) -> list[li
     >>> insert_and_absorb(4, [(0, 2), (0, 3), (1, 3)])
     [[0, 1], [1, 2], [2, 3]]
     """
-    groups = [(1 << n_teams) - 1]  # a group is a set of bits, one per team
+    rivals = [0] * n_teams  # a set of teams is a number, one bit per team
     for first, second in apart:
-        both = 1 << first | 1 << second
-        split = [group for group in groups if group & both == both]
-        if not split:
-            continue
-        kept = [group for group in groups if group & both != both]
-        parts = dict.fromkeys(group & ~(1 << team) for group in split for team in (first, second))
+        rivals[min(first, second)] |= 1 << max(first, second)
+    groups = [(1 << n_teams) - 1]
+    for team, beaten in enumerate(rivals):
+        # All pairs of one team at once: its splits one by one leave the same two parts of each group.
+        split = [group for group in groups if group >> team & 1 and group & beaten]
+        kept = [group for group in groups if not (group >> team & 1 and group & beaten)]
+        parts = dict.fromkeys(part for group in split for part in (group & ~(1 << team), group & ~beaten))
         groups = kept + [
             part
             for part in parts

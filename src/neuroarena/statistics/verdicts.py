@@ -252,6 +252,4 @@ def _at_most(p: np.ndarray, alpha: float) -> np.ndarray:
 
 def _pairs_of(low: np.ndarray, high: np.ndarray) -> np.ndarray:
     """Return (low, high) tuples as one column."""
-    column = np.empty(len(low), dtype=object)
-    column[:] = list(zip(low.tolist(), high.tolist(), strict=True))
-    return column
+    return np.fromiter(zip(low.tolist(), high.tolist(), strict=True), dtype=object, count=len(low))
