@@ -43,11 +43,11 @@ def test_the_samples_of_a_compressed_file_are_unpacked_once(electrode_file):
 
 def test_the_file_is_closed_until_samples_are_asked_for(electrode_file):
     recording = open_electrodes(electrode_file("lazy.h5"), [3, 4], TABLE)
-    assert recording._source._file is None
+    assert recording._source._handle._file is None
     recording.read(0, 5)
-    handle = recording._source._file
+    handle = recording._source._handle._file
     recording.read(5, 9)
-    assert recording._source._file is handle
+    assert recording._source._handle._file is handle
 
 
 def write_broken(path, kind: str) -> None:

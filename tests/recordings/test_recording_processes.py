@@ -43,16 +43,16 @@ def test_the_child_of_a_fork_opens_the_file_for_itself(files):
     recording = files["hdf5"]
     recording.read(0, 10)
     context = multiprocessing.get_context("fork")
-    queue = context.SimpleQueue()
+    queue = context.Queue()
 
     def child() -> None:
-        inherited = recording._source._file
+        inherited = recording._source._handle._file
         samples = recording.read(5, 25)
-        queue.put((recording._source._file is not inherited and not inherited, samples))
+        queue.put((recording._source._handle._file is not inherited and not inherited, samples))
 
     process = context.Process(target=child)
     process.start()
-    is_new, samples = queue.get()
+    is_new, samples = queue.get(timeout=60)
     process.join(30)
     assert is_new
     np.testing.assert_array_equal(samples, recording.read(5, 25))

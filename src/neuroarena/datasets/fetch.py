@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from neuroarena import atomic
+from neuroarena.datasets.card import CARD
 from neuroarena.datasets.download import Patience, ResumingDownloader, remote_size
 from neuroarena.datasets.fetch_plan import FetchError, FetchPlan, FetchStopped, RemoteFile
 from neuroarena.datasets.fetch_progress import FetchProgress, NoProgress, readable_size
@@ -261,7 +262,7 @@ def _state(file: RemoteFile, root: Path, record: dict[str, Any]) -> tuple[State,
 def _check_folder(root: Path) -> None:
     if root.exists() and not root.is_dir():
         raise InputError(f"{root}: is a file. Give a folder to fetch into.")
-    if (root / "simulated.json").exists():
+    if (root / CARD).exists():
         raise InputError(f"{root}: holds a simulated twin. Real data go into a folder of their own.")
 
 

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from neuroarena import atomic
+from neuroarena.datasets.card import CARD
 from neuroarena.errors import InputError
 
-CARD = "simulated.json"
 LEAKS = ("channel", "length", "order")
 
 # Option -> (kind, least, most).
@@ -41,7 +41,7 @@ def checked_options(dataset: str, options: dict[str, Any], limits: Limits) -> di
             )
         # 1 and 1.0 are the same option: the card must not depend on how it was typed.
         checked[name] = kind(value)
-    leak = options["plant_leak"]
+    leak = options.get("plant_leak")
     if leak is not None and leak not in LEAKS:
         raise InputError(
             f"simulate {dataset}: plant_leak must be one of {', '.join(LEAKS)}, got {leak!r}. Nothing was written."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from neuroarena.errors import InputError
 from neuroarena.fingerprint import digest, file_digest
 from neuroarena.recordings import requests
 from neuroarena.recordings.arrays import cast
+from neuroarena.recordings.hdf5_handle import Hdf5Handle
 from neuroarena.recordings.paths import existing_file
 from neuroarena.recordings.recording import Recording
 
@@ -48,12 +48,11 @@ class ElectrodeSource:
         twice = [index for index in self.electrodes if self.electrodes.count(index) > 1]
         if twice:
             raise InputError(f"{self._label(twice[0])}: is asked for twice. Ask for each electrode once.")
-        self._file: Any = None
-        self._process = -1
+        self._handle = Hdf5Handle(self.path)
         try:
             self.n_samples, self.chunk_samples = self._survey()
         finally:
-            self._close()
+            self._handle.close()
 
     def _electrode(self, index: Any) -> int:
         number = requests.whole_number(index, "the index of an electrode", self.name)
@@ -85,9 +84,6 @@ class ElectrodeSource:
         """Give a hash of the file's content and of which electrodes were chosen."""
         return digest({"file": file_digest(self.path), "electrodes": self.electrodes})
 
-    def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_file": None, "_process": -1}
-
     def _survey(self) -> tuple[int, int]:
         """Check every dataset; give the common length and the longest chunk."""
         length, chunk = -1, 1
@@ -113,7 +109,7 @@ class ElectrodeSource:
         import h5py
 
         try:
-            dataset = self._open().get(f"{GROUP}/electrode_{electrode}")
+            dataset = self._handle.open().get(f"{GROUP}/electrode_{electrode}")
         except (OSError, RuntimeError, KeyError, ValueError) as error:
             raise InputError(f"{self._label(electrode)}: cannot be read: {error}") from error
         if not isinstance(dataset, h5py.Dataset):
@@ -125,27 +121,6 @@ class ElectrodeSource:
 
     def _label(self, electrode: int) -> str:
         return f"{self.name}: {GROUP}/electrode_{electrode}"
-
-    def _open(self) -> Any:
-        if self._process != os.getpid():
-            # The child of a fork holds its parent's handle: HDF5 would share the descriptor and its
-            # position with the parent if the file were opened beside it.
-            self._close()
-            import h5py
-
-            try:
-                self._file = h5py.File(self.path, "r")
-            except (OSError, RuntimeError, ValueError) as error:
-                raise InputError(
-                    f"{self.name}: cannot be opened as HDF5 (cut short, or of another format): {error}"
-                ) from error
-            self._process = os.getpid()
-        return self._file
-
-    def _close(self) -> None:
-        if self._file is not None:
-            self._file.close()
-        self._file, self._process = None, -1
 
 
 def open_electrodes(

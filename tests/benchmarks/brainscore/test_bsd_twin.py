@@ -211,7 +211,7 @@ SPOILED = [
     ),
     (
         lambda r: (r / "simulated.json").write_text("{"),
-        "simulated.json: the card of the simulation cannot be",
+        "simulated.json: cannot be read as the card",
     ),
     (lambda r: (r / "simulated.json").write_text("{}"), 'says "simulated": true'),
     (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from neuroarena.datasets.card import read_card
 from neuroarena.errors import InputError
 from neuroarena.recordings import Recording
 from neuroarena.recordings.bids import bids_events, bids_recordings, open_bids, participants, sidecar
@@ -48,7 +48,7 @@ class BciCommands:
         self.root = Path(root)
         if not self.root.is_dir():
             raise InputError(f"{self.root}: is no folder. Expected a BIDS dataset of mental commands.")
-        self.card = _read_card(self.root / "simulated.json")
+        self.card = read_card(self.root)
 
     @property
     def simulated(self) -> bool:
@@ -167,14 +167,3 @@ class BciCommands:
 def _context(task: str) -> str:
     found = _ENVIRONMENT.search(task)
     return found.group(1) if found else task
-
-
-def _read_card(path: Path) -> dict[str, Any] | None:
-    if not path.exists():
-        return None
-    try:
-        return dict(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError) as error:
-        raise InputError(
-            f"{path}: cannot be read as the card of a simulated dataset: {error}. Simulate it again."
-        ) from error

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
 from neuroarena.datasets.brainscore_vision.facts import STUDIES
+from neuroarena.datasets.card import read_card
 from neuroarena.errors import InputError
-
-CARD = "simulated.json"
 
 
 class VisionFolder:
@@ -35,7 +32,7 @@ class VisionFolder:
         self.root = Path(root)
         if not self.root.is_dir():
             raise InputError(f"{root}: there is no such folder.")
-        self.card = _card(self.root / CARD)
+        self.card = read_card(self.root)
 
     @property
     def simulated(self) -> bool:
@@ -46,15 +43,3 @@ class VisionFolder:
     def studies(self) -> list[str]:
         """Names of the studies whose assembly is here."""
         return [name for name, study in STUDIES.items() if (self.root / study.file).is_file()]
-
-
-def _card(path: Path) -> dict[str, Any] | None:
-    if not path.exists():
-        return None
-    try:
-        card = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: the card of the simulation cannot be read: {error}.") from error
-    if not isinstance(card, dict) or card.get("simulated") is not True:
-        raise InputError(f'{path}: the card of a simulation says "simulated": true; this one does not.')
-    return card

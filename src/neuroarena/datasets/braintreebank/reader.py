@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from neuroarena.datasets.braintreebank import facts
+from neuroarena.datasets.card import read_card
 from neuroarena.errors import InputError
 from neuroarena.recordings import Recording, channel_table, open_electrodes
 
@@ -55,9 +56,8 @@ class BrainTreebank:
             raise InputError(
                 f"{self.root}: holds no sub_<subject>_trial<NNN>.h5 file, so it is no BrainTreebank."
             )
-        card = self.root / "simulated.json"
-        self.card: dict[str, Any] | None = read_json(card, dict) if card.exists() else None
-        self.simulated = bool(self.card and self.card.get("simulated"))
+        self.card = read_card(self.root)
+        self.simulated = self.card is not None
 
     def __repr__(self) -> str:
         kind = "simulated, " if self.simulated else ""

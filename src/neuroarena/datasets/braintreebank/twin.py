@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
-import os
-import shutil
-import tempfile
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -16,15 +14,13 @@ import h5py
 import numpy as np
 import pandas as pd
 
-from neuroarena import atomic
 from neuroarena.datasets.braintreebank import twin_montage as montages
 from neuroarena.datasets.braintreebank import twin_signal as signals
 from neuroarena.datasets.braintreebank import twin_transcript as transcripts
-from neuroarena.errors import InputError
+from neuroarena.datasets.twin_folder import Limits, checked_options, write_twin
 
 GENERATOR = "neuroarena braintreebank twin"
 GENERATOR_VERSION = 1
-CARD = "simulated.json"
 
 # The sessions of the leaderboard and their films, in the order in which they are simulated.
 SESSIONS: dict[int, tuple[tuple[int, str], ...]] = {
@@ -42,8 +38,19 @@ LEAST_SENTENCES = 20
 # Room in the recording around the film: before it, for a pause in it, after it.
 MOST_OFFSET, MOST_PAUSE, LEAST_TAIL = 8, 6, 4
 SLOTS_A_MINUTE = 120
+LEAST_SLOTS = transcripts.slots_needed(LEAST_SENTENCES) + MOST_OFFSET + MOST_PAUSE + LEAST_TAIL
 # Independent streams of chance, so that one part can change without the others.
 FILM, MONTAGE, SESSION, LATENTS, ELECTRODE = range(5)
+
+LIMITS: Limits = {
+    "subjects": (int, 1, len(SESSIONS)),
+    "sessions": (int, 1, 2),
+    "electrodes": (int, LEAST_ELECTRODES, MOST_ELECTRODES),
+    "minutes": (float, LEAST_SLOTS / SLOTS_A_MINUTE, MOST_MINUTES),
+    "seed": (int, 0, 2**32 - 1),
+    "ideal": (float, 0.5, 0.999),
+    "strength": (float, 0.0, 10.0),
+}
 
 Progress = Callable[[int, int, str], None]
 
@@ -97,94 +104,17 @@ def simulate(
     """
     options: dict[str, Any] = {"subjects": subjects, "sessions": sessions, "electrodes": electrodes}
     options |= {"minutes": minutes, "seed": seed, "ideal": ideal, "strength": strength}
-    _check_options(options)
-    # 8 and 8.0 are the same option: the card must not depend on how it was typed.
-    options |= {name: float(options[name]) for name in ("minutes", "ideal", "strength")}
-    before = _existing_card(Path(root))
-    if before is not None and _is_current(Path(root), before, options):
-        return before
-    return _build(Path(root), options, progress)
-
-
-def _build(root: Path, options: dict[str, Any], progress: Progress | None) -> dict[str, Any]:
-    """Write the folder beside its place and move it there when it is whole."""
-    root.parent.mkdir(parents=True, exist_ok=True)
-    building = Path(tempfile.mkdtemp(prefix=f".{root.name}.", suffix=".part", dir=root.parent))
-    try:
-        card = _write(building, options, progress)
-        building.chmod(0o755)
-        _take_place(building, root)
-    finally:
-        shutil.rmtree(building, ignore_errors=True)
-    return card
-
-
-def _check_options(options: dict[str, Any]) -> None:
-    least_slots = transcripts.slots_needed(LEAST_SENTENCES) + MOST_OFFSET + MOST_PAUSE + LEAST_TAIL
-    limits: dict[str, tuple[type | tuple[type, ...], float, float]] = {
-        "subjects": (int, 1, len(SESSIONS)),
-        "sessions": (int, 1, 2),
-        "electrodes": (int, LEAST_ELECTRODES, MOST_ELECTRODES),
-        "minutes": ((int, float), least_slots / SLOTS_A_MINUTE, MOST_MINUTES),
-        "seed": (int, 0, 2**32 - 1),
-        "ideal": ((int, float), 0.5, 0.999),
-        "strength": ((int, float), 0.0, 10.0),
-    }
-    for name, (kind, low, high) in limits.items():
-        value: Any = options[name]
-        of_kind = isinstance(value, kind) and not isinstance(value, bool)
-        if not of_kind or not low <= value <= high:
-            whole = "a whole number" if kind is int else "a number"
-            raise InputError(
-                f"simulate braintreebank: {name} must be {whole} from {low:g} to {high:g}, got {value!r}. "
-                "Nothing was written."
-            )
-
-
-def _existing_card(root: Path) -> dict[str, Any] | None:
-    """Give the card of the twin in `root`, None when there is nothing; refuse anything else."""
-    if not root.exists() or (root.is_dir() and not any(root.iterdir())):
-        return None
-    try:
-        card = _read_card(root)
-        ours = card["simulated"] is True and card["generator"] == GENERATOR
-    except (OSError, ValueError, KeyError, TypeError):
-        ours = False
-    if not ours:
-        raise InputError(
-            f"{root}: is not empty and not a simulated BrainTreebank (no {CARD} of ours in it). "
-            "Give an empty or a new folder. Nothing was written."
-        )
-    return card
-
-
-def _read_card(root: Path) -> dict[str, Any]:
-    return dict(json.loads((root / CARD).read_text(encoding="utf-8")))
-
-
-def _is_current(root: Path, card: dict[str, Any], options: dict[str, Any]) -> bool:
-    same = card.get("options") == options and card.get("generator_version") == GENERATOR_VERSION
-    files: dict[str, int] = card.get("files", {})
-    return same and all(
-        (root / name).is_file() and (root / name).stat().st_size == size for name, size in files.items()
+    write = functools.partial(_write, progress=progress)
+    return write_twin(
+        root, GENERATOR, GENERATOR_VERSION, checked_options("braintreebank", options, LIMITS), write
     )
-
-
-def _take_place(building: Path, root: Path) -> None:
-    if root.exists():
-        aside = Path(tempfile.mkdtemp(prefix=f".{root.name}.", suffix=".old", dir=root.parent))
-        os.replace(root, aside / root.name)
-        os.replace(building, root)
-        shutil.rmtree(aside)
-    else:
-        os.replace(building, root)
 
 
 def _chance(options: dict[str, Any], *stream: int) -> np.random.Generator:
     return np.random.default_rng([options["seed"], *stream])
 
 
-def _write(root: Path, options: dict[str, Any], progress: Progress | None) -> dict[str, Any]:
+def _write(root: Path, options: dict[str, Any], progress: Progress | None = None) -> dict[str, Any]:
     d = signals.separation(options["ideal"], options["strength"])
     chosen = {s: SESSIONS[s][: options["sessions"]] for s in list(SESSIONS)[: options["subjects"]]}
     n_slots = int(options["minutes"] * SLOTS_A_MINUTE)
@@ -212,14 +142,7 @@ def _write(root: Path, options: dict[str, Any], progress: Progress | None) -> di
             _write_signals(path, mounted[subject], latents, layout, options, trial, tick)
             done += len(mounted[subject].labels)
             listed.append(_session_entry(subject, trial, films[movie], layout))
-    card = _card(options, d, listed, mounted, films)
-    card["files"] = {
-        path.relative_to(root).as_posix(): path.stat().st_size
-        for path in sorted(root.rglob("*"))
-        if path.is_file()
-    }
-    atomic.write_json(root / CARD, card)
-    return _read_card(root)
+    return _card(d, listed, mounted, films)
 
 
 def _counter(progress: Progress | None, done: int, total: int, name: str) -> Callable[[int], None]:
@@ -231,7 +154,6 @@ def _counter(progress: Progress | None, done: int, total: int, name: str) -> Cal
 
 
 def _card(
-    options: dict[str, Any],
     d: float,
     listed: list[dict[str, Any]],
     mounted: dict[int, montages.Montage],
@@ -239,11 +161,6 @@ def _card(
 ) -> dict[str, Any]:
     any_film = next(iter(films.values()))
     return {
-        "schema_version": 1,
-        "simulated": True,
-        "generator": GENERATOR,
-        "generator_version": GENERATOR_VERSION,
-        "options": options,
         "separation": d,
         "ideal_auroc": signals.ideal_scores(d, float(any_film.first.mean())),
         "sessions": listed,

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
+from neuroarena.datasets.card import read_card
 from neuroarena.datasets.emg2qwerty.sessions import (
     ON_KEYBOARD,
     Session,
@@ -21,7 +20,6 @@ from neuroarena.datasets.emg2qwerty.wristbands import WristbandSource, open_wris
 from neuroarena.errors import InputError
 from neuroarena.recordings import Recording
 
-CARD = "simulated.json"
 SPLIT_FILE = "generic.yaml"
 
 
@@ -53,7 +51,7 @@ class Emg2Qwerty:
         self.sessions = tuple(sorted(path.stem for path in self.root.glob("*.hdf5")))
         if not self.sessions:
             raise InputError(f"{self.root}: holds no <session>.hdf5 file. Is it the folder of emg2qwerty?")
-        self.card = _read_card(self.root / CARD)
+        self.card = read_card(self.root)
         self._about: dict[str, tuple[str, str]] = {}
 
     @property
@@ -136,15 +134,3 @@ def find_split_file(root: Path, path: str | Path | None = None) -> SplitFile:
         f"{root}: there is no {SPLIT_FILE}, the published list of training, validation and test sessions. "
         "Put it into the folder, or name it with split_file."
     )
-
-
-def _read_card(path: Path) -> dict[str, Any] | None:
-    if not path.is_file():
-        return None
-    try:
-        card = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: cannot be read as JSON: {error}.") from error
-    if not isinstance(card, dict) or card.get("simulated") is not True:
-        raise InputError(f'{path}: expected the card of a simulated twin ("simulated": true).')
-    return card

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import datetime
 import json
-import os
-import shutil
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +12,19 @@ import numpy as np
 
 from neuroarena.datasets.emg2qwerty import twin_signal as signals
 from neuroarena.datasets.emg2qwerty import twin_typing as typing
-from neuroarena.errors import InputError
+from neuroarena.datasets.twin_folder import Limits, checked_options, write_twin
 
 GENERATOR = "neuroarena emg2qwerty twin"
 GENERATOR_VERSION = 1
-CARD = "simulated.json"
-LEAKS = ("channel", "length", "order")
+LIMITS: Limits = {
+    "users": (int, 2, 108),
+    "sessions": (int, 2, 20),
+    "minutes": (float, 0.1, 60.0),
+    "keys": (int, typing.FEWEST_KEYS, len(typing.KEYS)),
+    "seed": (int, 0, 2**32 - 1),
+    "strength": (float, 0.0, 10.0),
+    "slips": (float, 0.0, 1.0),
+}
 # A favourite key makes up this share of what is typed when the length is to tell it.
 FAVOURITE = 0.7
 # Microvolts a key, and seconds a key, of the leaks in a channel and in the length.
@@ -58,7 +62,7 @@ def simulate(
     Parameters
     ----------
     root : path
-        The folder; missing, empty, or an earlier twin (which is replaced).
+        The folder; missing, empty, or an earlier twin (which is replaced when its options differ).
     users : int
         Number of people, 2 to 108.
     sessions : int
@@ -89,61 +93,9 @@ def simulate(
     """
     options: dict[str, Any] = {"users": users, "sessions": sessions, "minutes": minutes, "keys": keys}
     options |= {"seed": seed, "strength": strength, "slips": slips, "plant_leak": plant_leak}
-    _check_options(options)
-    root = Path(root)
-    _check_place(root)
-    root.parent.mkdir(parents=True, exist_ok=True)
-    building = Path(tempfile.mkdtemp(prefix=f".{root.name}.", suffix=".part", dir=root.parent))
-    try:
-        card = _write(building, options)
-        building.chmod(0o755)
-        if root.exists():
-            os.replace(root, building.with_suffix(".old"))
-        os.replace(building, root)
-    finally:
-        shutil.rmtree(building, ignore_errors=True)
-        shutil.rmtree(building.with_suffix(".old"), ignore_errors=True)
-    return card
-
-
-def _check_options(options: dict[str, Any]) -> None:
-    limits: dict[str, tuple[type | tuple[type, ...], float, float]] = {
-        "users": (int, 2, 108),
-        "sessions": (int, 2, 20),
-        "minutes": ((int, float), 0.1, 60.0),
-        "keys": (int, typing.FEWEST_KEYS, len(typing.KEYS)),
-        "seed": (int, 0, 2**32 - 1),
-        "strength": ((int, float), 0.0, 10.0),
-        "slips": ((int, float), 0.0, 1.0),
-    }
-    for name, (kind, low, high) in limits.items():
-        value: Any = options[name]
-        of_kind = isinstance(value, kind) and not isinstance(value, bool)
-        if not of_kind or not low <= value <= high:
-            whole = "a whole number" if kind is int else "a number"
-            raise InputError(
-                f"simulate emg2qwerty: {name} must be {whole} from {low:g} to {high:g}, got {value!r}. "
-                "Nothing was written."
-            )
-    if options["plant_leak"] not in (None, *LEAKS):
-        raise InputError(
-            f"simulate emg2qwerty: plant_leak must be one of {', '.join(LEAKS)}, got {options['plant_leak']!r}. "
-            "Nothing was written."
-        )
-
-
-def _check_place(root: Path) -> None:
-    if not root.exists() or (root.is_dir() and not any(root.iterdir())):
-        return
-    try:
-        ours = json.loads((root / CARD).read_text(encoding="utf-8"))["generator"] == GENERATOR
-    except (OSError, ValueError, KeyError, TypeError):
-        ours = False
-    if not ours:
-        raise InputError(
-            f"{root}: is not empty and not a simulated emg2qwerty (no {CARD} of ours in it). "
-            "Give an empty or a new folder. Nothing was written."
-        )
+    return write_twin(
+        root, GENERATOR, GENERATOR_VERSION, checked_options("emg2qwerty", options, LIMITS), _write
+    )
 
 
 def _chance(options: dict[str, Any], *stream: int) -> np.random.Generator:
@@ -170,12 +122,7 @@ def _write(root: Path, options: dict[str, Any]) -> dict[str, Any]:
     held_out = sorted(names)[-max(1, options["users"] // 3) :]
     _write_tables(root, rows, names, held_out)
     ideal = signals.ideal_error(felts, chances, options["slips"], IDEAL_PRESSES, _chance(options, IDEAL))
-    card = {
-        "schema_version": 1,
-        "simulated": True,
-        "generator": GENERATOR,
-        "generator_version": GENERATOR_VERSION,
-        "options": options,
+    return {
         "keys": list(typing.KEYS[: options["keys"]]),
         "chance_cer": 100.0,
         "random_text_cer": typing.random_text_error(chances, _chance(options, GUESSES)),
@@ -188,8 +135,6 @@ def _write(root: Path, options: dict[str, Any]) -> dict[str, Any]:
         ],
         "leak": options["plant_leak"],
     }
-    (root / CARD).write_text(json.dumps(card, indent=2) + "\n", encoding="utf-8")
-    return card
 
 
 def _write_session(

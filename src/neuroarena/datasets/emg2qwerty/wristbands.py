@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ import pandas as pd
 from neuroarena.errors import InputError
 from neuroarena.fingerprint import digest, file_digest
 from neuroarena.recordings import Recording, channel_table
+from neuroarena.recordings.hdf5_handle import Hdf5Handle
 from neuroarena.recordings.paths import existing_file
 
 GROUP, TABLE = "emg2qwerty", "timeseries"
@@ -47,8 +47,7 @@ class WristbandSource:
     def __init__(self, path: str | Path) -> None:
         self.path = existing_file(path).absolute()
         self.name = self.path.name
-        self._file: Any = None
-        self._process = -1
+        self._handle = Hdf5Handle(self.path)
         try:
             table = self._table()
             self._check(table)
@@ -57,7 +56,7 @@ class WristbandSource:
             packed = table.chunks and table.id.get_create_plist().get_nfilters()
             self.chunk_samples = min(table.chunks[0], max(self.n_samples, 1)) if packed else 1
         finally:
-            self._close()
+            self._handle.close()
 
     def read_block(self, start: int, stop: int, indices: np.ndarray) -> np.ndarray:
         """Read samples start to stop of the channels `indices` as float32."""
@@ -93,7 +92,7 @@ class WristbandSource:
         runs = [
             self._read(table, [CLOCK], start, min(start + _RUN, end))[CLOCK] for start in range(0, end, _RUN)
         ]
-        self._close()
+        self._handle.close()
         times = np.concatenate(runs).astype(np.float64)
         wrong = np.flatnonzero(~np.isfinite(times))
         if len(wrong):
@@ -110,22 +109,19 @@ class WristbandSource:
         """Read the attributes of the group, or those of the given names that are there; text as str."""
         self._table()
         try:
-            there = self._file[GROUP].attrs
+            there = self._handle.open()[GROUP].attrs
             found = {
                 name: _plain(there[name]) for name in (there if names is None else names) if name in there
             }
         except (OSError, RuntimeError, ValueError, UnicodeDecodeError) as error:
             raise InputError(f"{self.name}: the attributes of {GROUP} cannot be read: {error}") from error
         finally:
-            self._close()
+            self._handle.close()
         return found
 
     def fingerprint(self) -> str:
         """Give a hash of the file's content."""
         return digest({"file": file_digest(self.path), "bands": BANDS})
-
-    def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_file": None, "_process": -1}
 
     def _read(self, table: Any, fields: list[str], start: int, stop: int) -> np.ndarray:
         try:
@@ -150,30 +146,12 @@ class WristbandSource:
                 raise InputError(f"{where}: field {field} must hold numbers of shape {shape}, got {found}.")
 
     def _table(self) -> Any:
-        found = self._open().get(f"{GROUP}/{TABLE}")
+        found = self._handle.open().get(f"{GROUP}/{TABLE}")
         if not isinstance(found, h5py.Dataset):
             raise InputError(
                 f'{self.name}: there is no table "{GROUP}/{TABLE}". Is it an emg2qwerty session?'
             )
         return found
-
-    def _open(self) -> Any:
-        if self._process != os.getpid():
-            # The child of a fork holds its parent's handle, which must not be shared.
-            self._close()
-            try:
-                self._file = h5py.File(self.path, "r")
-            except (OSError, RuntimeError, ValueError) as error:
-                raise InputError(
-                    f"{self.name}: cannot be opened as HDF5 (cut short, or of another format): {error}"
-                ) from error
-            self._process = os.getpid()
-        return self._file
-
-    def _close(self) -> None:
-        if self._file is not None:
-            self._file.close()
-        self._file, self._process = None, -1
 
 
 def _plain(value: Any) -> Any:

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from neuroarena import atomic
+from neuroarena.datasets.card import CARD
 from neuroarena.datasets.hbn.bdf_writer import write_bdf
 from neuroarena.datasets.hbn.facts import CHANNELS, RATE_HZ
-from neuroarena.datasets.hbn.reader import CARD, HBN
+from neuroarena.datasets.hbn.reader import HBN
 from neuroarena.errors import InputError
 from neuroarena.recordings import Recording
 from neuroarena.recordings.bids import sidecar

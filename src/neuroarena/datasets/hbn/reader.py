@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 import os
 import re
 from collections.abc import Iterable
@@ -12,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 
+from neuroarena.datasets.card import read_card
 from neuroarena.datasets.hbn.bdf import BdfSource, NotPlain
 from neuroarena.datasets.hbn.facts import (
     AVAILABILITY,
@@ -29,7 +29,6 @@ from neuroarena.recordings import Recording, channel_table, open_file
 from neuroarena.recordings.bids import bids_events, participants
 from neuroarena.recordings.tsv import numbers
 
-CARD = "simulated.json"
 _NAME = re.compile(
     r"sub-(?P<subject>[A-Za-z0-9]+)_task-(?P<task>[A-Za-z0-9]+)(_run-(?P<run>\d+))?_eeg\.(?P<kind>bdf|set)"
 )
@@ -192,15 +191,7 @@ def _only_release(root: Path) -> str:
 
 def _card(root: Path) -> dict[str, Any]:
     # A release of a twin may be opened by itself: its card lies beside it.
-    for folder in (root, root.resolve().parent):
-        if (folder / CARD).is_file():
-            try:
-                card = json.loads((folder / CARD).read_text(encoding="utf-8"))
-            except ValueError as error:
-                raise InputError(f"{folder / CARD}: cannot be read as JSON: {error}.") from error
-            if isinstance(card, dict) and card.get("simulated") is True:
-                return card
-    return {}
+    return read_card(root) or read_card(root.resolve().parent) or {}
 
 
 def _stamp(folder: Path) -> tuple[int, int]:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import os
-import shutil
-import tempfile
+import functools
 import zlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -14,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from neuroarena import atomic
 from neuroarena.datasets.hbn.bdf_writer import write_bdf
 from neuroarena.datasets.hbn.twin_events import tell
 from neuroarena.datasets.hbn.twin_ideal import ideals
@@ -27,17 +23,25 @@ from neuroarena.datasets.hbn.twin_tables import (
     write_root,
     write_sidecars,
 )
+from neuroarena.datasets.twin_folder import Limits, checked_options, write_twin
 from neuroarena.errors import InputError
 
 GENERATOR = "neuroarena hbn twin"
 GENERATOR_VERSION = 1
-CARD = "simulated.json"
 EVERY_RELEASE = tuple(f"R{number}" for number in range(1, 13))
 DEFAULT_RELEASES = ("R1", "R5", "R12")
 # Real people whose ids the published code names: one that the start kit leaves out of training, and the one
 # on whom the quick run is made. The twin has people of these names, with made-up data.
 LEFT_OUT, QUICK = "NDARWV769JM7", "NDARFG568PXZ"
 PEOPLE, EVENTS, SIGNAL, GAINS, STATES = range(5)
+
+LIMITS: Limits = {
+    "people": (int, LEAST_PEOPLE, 400),
+    "trials": (int, 3, 64),
+    "seconds": (float, 4.0, 900.0),
+    "seed": (int, 0, 2**32 - 1),
+    "strength": (float, 0.0, 1.15),
+}
 
 Progress = Callable[[int, int, str], None]
 
@@ -102,83 +106,21 @@ def simulate(
     chosen = [word.strip() for word in releases.split(",")] if isinstance(releases, str) else list(releases)
     options: dict[str, Any] = {"releases": chosen, "people": people, "trials": trials, "seconds": seconds}
     options |= {"raw": raw, "seed": seed, "strength": strength}
-    _check_options(options)
-    options |= {name: float(options[name]) for name in ("seconds", "strength")}
-    before = _existing_card(Path(root))
-    if before is not None and _is_current(Path(root), before, options):
-        return before
-    return _build(Path(root), options, progress)
+    _check_choices(options)
+    options = checked_options("hbn", options, LIMITS)
+    write = functools.partial(_write, progress=progress)
+    return write_twin(root, GENERATOR, GENERATOR_VERSION, options, write)
 
 
-def _check_options(options: dict[str, Any]) -> None:
+def _check_choices(options: dict[str, Any]) -> None:
     unknown = [name for name in options["releases"] if name not in EVERY_RELEASE]
     if unknown or not options["releases"] or len(set(options["releases"])) < len(options["releases"]):
         raise InputError(
             f"simulate hbn: releases must be some of {', '.join(EVERY_RELEASE)}, each once, "
             f"got {', '.join(map(str, options['releases'])) or 'none'}. Nothing was written."
         )
-    limits: dict[str, tuple[type | tuple[type, ...], float, float]] = {
-        "people": (int, LEAST_PEOPLE, 400),
-        "trials": (int, 3, 64),
-        "seconds": ((int, float), 4.0, 900.0),
-        "seed": (int, 0, 2**32 - 1),
-        "strength": ((int, float), 0.0, 1.15),
-    }
-    for name, (kind, low, high) in limits.items():
-        value: Any = options[name]
-        of_kind = isinstance(value, kind) and not isinstance(value, bool)
-        if not of_kind or not low <= value <= high:
-            whole = "a whole number" if kind is int else "a number"
-            raise InputError(
-                f"simulate hbn: {name} must be {whole} from {low:g} to {high:g}, got {value!r}. "
-                "Nothing was written."
-            )
     if not isinstance(options["raw"], bool):
         raise InputError(f"simulate hbn: raw must be true or false, got {options['raw']!r}.")
-
-
-def _existing_card(root: Path) -> dict[str, Any] | None:
-    """Give the card of the twin in `root`, None when there is nothing; refuse anything else."""
-    if not root.exists() or (root.is_dir() and not any(root.iterdir())):
-        return None
-    try:
-        card = dict(json.loads((root / CARD).read_text(encoding="utf-8")))
-        ours = card["simulated"] is True and card["generator"] == GENERATOR
-    except (OSError, ValueError, KeyError, TypeError):
-        ours = False
-    if not ours:
-        raise InputError(
-            f"{root}: is not empty and not a simulated HBN-EEG (no {CARD} of ours in it). "
-            "Give an empty or a new folder. Nothing was written."
-        )
-    return card
-
-
-def _is_current(root: Path, card: dict[str, Any], options: dict[str, Any]) -> bool:
-    same = card.get("options") == options and card.get("generator_version") == GENERATOR_VERSION
-    files: dict[str, int] = card.get("files", {})
-    return same and all(
-        (root / name).is_file() and (root / name).stat().st_size == size for name, size in files.items()
-    )
-
-
-def _build(root: Path, options: dict[str, Any], progress: Progress | None) -> dict[str, Any]:
-    """Write the folder beside its place and move it there when it is whole."""
-    root.parent.mkdir(parents=True, exist_ok=True)
-    building = Path(tempfile.mkdtemp(prefix=f".{root.name}.", suffix=".part", dir=root.parent))
-    try:
-        card = _write(building, options, progress)
-        building.chmod(0o755)
-        if root.exists():
-            aside = Path(tempfile.mkdtemp(prefix=f".{root.name}.", suffix=".old", dir=root.parent))
-            os.replace(root, aside / root.name)
-            os.replace(building, root)
-            shutil.rmtree(aside)
-        else:
-            os.replace(building, root)
-    finally:
-        shutil.rmtree(building, ignore_errors=True)
-    return card
 
 
 def _chance(options: dict[str, Any], *stream: int | str) -> np.random.Generator:
@@ -186,7 +128,7 @@ def _chance(options: dict[str, Any], *stream: int | str) -> np.random.Generator:
     return np.random.default_rng([options["seed"], *numbers])
 
 
-def _write(root: Path, options: dict[str, Any], progress: Progress | None) -> dict[str, Any]:
+def _write(root: Path, options: dict[str, Any], progress: Progress | None = None) -> dict[str, Any]:
     taken = {LEFT_OUT, QUICK}
     crowds: dict[str, list[Person]] = {}
     for release in options["releases"]:
@@ -208,14 +150,7 @@ def _write(root: Path, options: dict[str, Any], progress: Progress | None) -> di
             done += 1
             if progress is not None:
                 progress(done, total, release)
-    card = _card(options, told)
-    card["files"] = {
-        path.relative_to(root).as_posix(): path.stat().st_size
-        for path in sorted(root.rglob("*"))
-        if path.is_file()
-    }
-    atomic.write_json(root / CARD, card)
-    return card
+    return _card(options, told)
 
 
 def _states(person: Person, rng: np.random.Generator) -> dict[str, str]:
@@ -265,11 +200,6 @@ def _card(options: dict[str, Any], told: dict[str, list[Told]]) -> dict[str, Any
     # Everybody with all recordings passes; those with two recordings do not.
     least_minutes = min(complete) / 60
     return {
-        "schema_version": 1,
-        "simulated": True,
-        "generator": GENERATOR,
-        "generator_version": GENERATOR_VERSION,
-        "options": options,
         "minimum_minutes": least_minutes,
         "people": {release: [each.person.name for each in crowd] for release, crowd in told.items()},
         "planted": {

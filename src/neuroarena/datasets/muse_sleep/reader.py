@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from neuroarena.datasets.card import read_card
 from neuroarena.errors import InputError
 from neuroarena.recordings import Recording
 from neuroarena.recordings.bids import bids_events, bids_recordings, open_bids
@@ -17,7 +16,6 @@ from neuroarena.recordings.bids import bids_events, bids_recordings, open_bids
 TASK = "sleeponset"
 CHANNELS = ("TP9", "AF7", "AF8", "TP10")
 ONSET = "n2_onset"
-CARD = "simulated.json"
 
 
 @dataclass(frozen=True)
@@ -71,8 +69,7 @@ class MuseSleep:
             if key in self.sessions:
                 raise InputError(f"{row.path}: is a second recording of {key}; expected one a session.")
             self.sessions[key] = Session(key, str(row.subject), str(row.session), Path(str(row.path)))
-        card = self.root / CARD
-        self.card: dict[str, Any] | None = _read_card(card) if card.exists() else None
+        self.card = read_card(self.root)
         self.simulated = bool(self.card and self.card.get("simulated"))
 
     def __repr__(self) -> str:
@@ -129,10 +126,3 @@ class MuseSleep:
     def events(self, key: str) -> pd.DataFrame:
         """Give the one event of a recording: onset_s, duration_s and value ("n2_onset")."""
         return pd.DataFrame({"onset_s": [self.onset_s(key)], "duration_s": [0.0], "value": [ONSET]})
-
-
-def _read_card(path: Path) -> dict[str, Any]:
-    try:
-        return dict(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError) as error:
-        raise InputError(f"{path}: cannot be read as the card of a simulation: {error}.") from error

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import re
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from neuroarena.datasets.card import read_card
 from neuroarena.datasets.sleep_edf.hypnogram import stage_epochs
 from neuroarena.errors import InputError, MissingDependency
 from neuroarena.recordings import Recording, open_file
 
 FOLDERS = ("sleep-cassette", "sleep-telemetry", ".")
 CHANNELS = ("EEG Fpz-Cz", "EEG Pz-Oz")
-CARD = "simulated.json"
 # SC4ssN.., ST7ssN..: study, person, night. The two letters after them differ between the files of a pair.
 _SIGNALS = re.compile(r"((SC4|ST7)(\d\d)([12]))[A-Z]0-PSG\.edf")
 _HYPNOGRAM = re.compile(r"((SC4|ST7)(\d\d)([12]))[A-Z][A-Z]-Hypnogram\.edf")
@@ -79,8 +77,7 @@ class SleepEDF:
         if not self.root.is_dir():
             raise InputError(f"{self.root}: there is no such folder. Give the folder of Sleep-EDF.")
         self.nights = _pairs(self.root)
-        card = self.root / CARD
-        self.card: dict[str, Any] | None = _read_card(card) if card.exists() else None
+        self.card = read_card(self.root)
         self.simulated = bool(self.card and self.card.get("simulated"))
 
     def __repr__(self) -> str:
@@ -209,13 +206,6 @@ def _by_key(files: list[Path], pattern: re.Pattern[str]) -> dict[str, Path]:
         if match:
             found[match[1]] = path
     return found
-
-
-def _read_card(path: Path) -> dict[str, Any]:
-    try:
-        return dict(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError) as error:
-        raise InputError(f"{path}: cannot be read as the card of a simulation: {error}.") from error
 
 
 def _listing(nights: dict[str, Night]) -> str:

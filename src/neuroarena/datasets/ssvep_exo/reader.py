@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from neuroarena.datasets.card import read_card
 from neuroarena.datasets.ssvep_exo.files import SubjectFile, read_subject
 from neuroarena.errors import InputError
 from neuroarena.fingerprint import digest, file_digest
@@ -59,7 +59,7 @@ class SsvepExo:
             raise InputError(
                 f"{self.root}: is no folder. Expected the folder of subject01.npz, subject02.npz, ..."
             )
-        self.card = _read_card(self.root / "simulated.json")
+        self.card = read_card(self.root)
         names = (re.fullmatch(r"subject(\d\d)\.npz", path.name) for path in self.root.iterdir())
         self.there = tuple(sorted(found.group(1) for found in names if found))
         if not self.there:
@@ -218,14 +218,3 @@ class TrialSource:
 def open_folder(root: str) -> SsvepExo:
     """Open a folder, once."""
     return SsvepExo(root)
-
-
-def _read_card(path: Path) -> dict[str, Any] | None:
-    if not path.exists():
-        return None
-    try:
-        return dict(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError) as error:
-        raise InputError(
-            f"{path}: cannot be read as the card of a simulated dataset: {error}. Simulate it again."
-        ) from error

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from neuroarena.datasets.card import read_card
 from neuroarena.datasets.things_eeg2.embeddings import FORMATS, read_embeddings
 from neuroarena.datasets.things_eeg2.epochs import Epochs, open_epochs, read_epochs
 from neuroarena.datasets.things_eeg2.pickled import read_pickled
@@ -21,7 +21,6 @@ PARTS = ("training", "test")
 FOLDERS = ("preprocessed_data", "Preprocessed_data_250Hz")
 METADATA = ("image_set/image_metadata.npy", "image_metadata.npy", "stimuli/image_metadata.npy")
 EMBEDDINGS = "image_embeddings"
-CARD = "simulated.json"
 
 
 class ThingsEEG2:
@@ -60,13 +59,7 @@ class ThingsEEG2:
     @functools.cached_property
     def card(self) -> dict[str, Any] | None:
         """What a simulated twin says of itself; None for real data."""
-        path = self.root / CARD
-        if not path.is_file():
-            return None
-        try:
-            return dict(json.loads(path.read_text(encoding="utf-8")))
-        except (OSError, ValueError, TypeError) as error:
-            raise InputError(f"{path}: cannot be read as the card of a twin: {error}.") from error
+        return read_card(self.root)
 
     @property
     def simulated(self) -> bool:

@@ -1,0 +1,33 @@
+"""The card of a simulated twin: the one rule by which a folder counts as simulated."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from neuroarena.errors import InputError
+
+CARD = "simulated.json"
+
+
+def read_card(root: str | Path) -> dict[str, Any] | None:
+    """Read what a simulated twin says of itself; None for a folder without a card, which holds real data.
+
+    Raises
+    ------
+    InputError
+        When there is a card that cannot be read, or that does not say `simulated`: such a folder is neither.
+    """
+    path = Path(root) / CARD
+    if not path.exists():
+        return None
+    try:
+        card = dict(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError) as error:
+        raise InputError(
+            f"{path}: cannot be read as the card of a simulated dataset: {error}. Simulate it again."
+        ) from error
+    if card.get("simulated") is not True:
+        raise InputError(f'{path}: expected the card of a simulated dataset, which says "simulated": true.')
+    return card
