@@ -27,7 +27,8 @@ def site(tmp_path_factory) -> Path:
 
 
 def neuroarena(site: Path, folder: Path, *words: str, code: int = 0) -> str:
-    environment = {**os.environ, "PYTHONPATH": str(site), "NEUROARENA_CACHE": str(folder / "cache")}
+    path = os.pathsep.join([str(site), *filter(None, [os.environ.get("PYTHONPATH")])])
+    environment = {**os.environ, "PYTHONPATH": path, "NEUROARENA_CACHE": str(folder / "cache")}
     ran = subprocess.run(
         [sys.executable, "-m", "neuroarena", *words],
         cwd=folder,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import importlib
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Generic, TypeVar
@@ -16,9 +18,10 @@ T = TypeVar("T")
 class Registry(Generic[T]):
     """Find a thing of one kind by its name.
 
-    Three sources, in this order: what was registered in this process with :meth:`register`, what
-    neuroarena brings (given as ``module:attribute`` so that nothing is imported before it is asked
-    for), and the entry points of installed packages. A name with a colon is itself an address.
+    Three sources, in this order: what was registered in this process with :meth:`register`, what a
+    general room brings (given as ``module:attribute`` so that nothing is imported before it is asked
+    for), and the entry points of installed packages, which is also how neuroarena's own families
+    come. A name with a colon is itself an address.
 
     Parameters
     ----------
@@ -26,17 +29,19 @@ class Registry(Generic[T]):
         What the names stand for, as errors say it: "decoder", "benchmark", ...
     group : str
         Name of the entry-point group other packages use.
-    builtin : mapping of str to str
-        Name to ``module:attribute``.
+    builtin : mapping of str to str, optional
+        Name to ``module:attribute``, of what belongs to a general room.
     plural : str, optional
         The word `neuroarena list` takes.
     """
 
-    def __init__(self, kind: str, group: str, builtin: Mapping[str, str], plural: str | None = None) -> None:
+    def __init__(
+        self, kind: str, group: str, builtin: Mapping[str, str] | None = None, plural: str | None = None
+    ) -> None:
         self.kind = kind
         self.group = group
         self.plural = plural or f"{kind}s"
-        self._builtin = dict(builtin)
+        self._builtin = dict(builtin or {})
         self._registered: dict[str, T] = {}
 
     def register(self, name: str) -> Callable[[T], T]:
@@ -52,7 +57,7 @@ class Registry(Generic[T]):
         """
 
         def keep(thing: T) -> T:
-            if name in self._registered or name in self._builtin:
+            if name in self._registered or name in self._builtin or name in self._entry_points():
                 raise InputError(f'There is already a {self.kind} "{name}". Choose another name.')
             self._registered[name] = thing
             return thing
@@ -92,7 +97,7 @@ class Registry(Generic[T]):
         raise unknown_name(self.kind, name, self.names(), self.plural)
 
     def _entry_points(self) -> dict[str, EntryPoint]:
-        return {point.name: point for point in entry_points(group=self.group)}
+        return installed_points(self.group)
 
     def _load(self, name: str, address: str) -> T:
         module_name, _, attribute = address.partition(":")
@@ -109,6 +114,16 @@ class Registry(Generic[T]):
                 "Expected module:attribute with the module importable from here."
             ) from error
         return found  # type: ignore[no-any-return]
+
+
+def installed_points(group: str) -> dict[str, EntryPoint]:
+    """Return the entry points of a group by name; installed packages are read once for each ``sys.path``."""
+    return _points_below(group, tuple(sys.path))
+
+
+@functools.cache
+def _points_below(group: str, _: tuple[str, ...]) -> dict[str, EntryPoint]:
+    return {point.name: point for point in entry_points(group=group)}
 
 
 # So few names are all told.

@@ -11,19 +11,7 @@ from neuroarena.benchmarks.benchmark import Benchmark, Family, Suite
 from neuroarena.errors import InputError
 from neuroarena.registry import Registry, unknown_name
 
-FAMILIES: Registry[Family] = Registry(
-    "benchmark",
-    "neuroarena.benchmarks",
-    {
-        "neuroprobe": "neuroarena.benchmarks.neuroprobe:FAMILY",
-        "img": "neuroarena.benchmarks.tracks.img:FAMILY",
-        "bci": "neuroarena.benchmarks.tracks.bci:FAMILY",
-        "sleep": "neuroarena.benchmarks.tracks.sleep:FAMILY",
-        "emg": "neuroarena.benchmarks.tracks.emg:FAMILY",
-        "transfer": "neuroarena.benchmarks.tracks.transfer:FAMILY",
-        "eeg2025": "neuroarena.benchmarks.eeg2025:FAMILY",
-    },
-)
+FAMILIES: Registry[Family] = Registry("benchmark", "neuroarena.families")
 
 _NAME = re.compile(r"(?P<family>[^@/\s]+)(@(?P<definition>[^@/\s]+))?(/(?P<task>[^@\s]+))?")
 

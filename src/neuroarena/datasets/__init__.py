@@ -9,21 +9,7 @@ from neuroarena.registry import Registry
 
 __all__ = ["DATASETS", "Dataset", "Problem", "load_dataset", "locate"]
 
-DATASETS: Registry[Dataset] = Registry(
-    "dataset",
-    "neuroarena.datasets",
-    {
-        "braintreebank": "neuroarena.datasets.braintreebank:DATASET",
-        "things_eeg2": "neuroarena.datasets.things_eeg2:DATASET",
-        "bci_commands": "neuroarena.datasets.bci_commands:DATASET",
-        "ssvep_exo": "neuroarena.datasets.ssvep_exo:DATASET",
-        "sleep_edf": "neuroarena.datasets.sleep_edf:DATASET",
-        "muse_sleep": "neuroarena.datasets.muse_sleep:DATASET",
-        "emg2qwerty": "neuroarena.datasets.emg2qwerty:DATASET",
-        "hbn": "neuroarena.datasets.hbn:DATASET",
-        "brainscore_vision": "neuroarena.datasets.brainscore_vision:DATASET",
-    },
-)
+DATASETS: Registry[Dataset] = Registry("dataset", "neuroarena.datasets")
 
 
 def load_dataset(name: str) -> Dataset:

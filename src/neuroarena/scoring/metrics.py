@@ -136,6 +136,5 @@ METRICS: Registry[Metric] = Registry(
         "cer": "neuroarena.scoring.text:CER",
         "corpus_cer": "neuroarena.scoring.text:CORPUS_CER",
         "wer": "neuroarena.scoring.text:WER",
-        "neural_predictivity": "neuroarena.benchmarks.brainscore.unit_scores:PREDICTIVITY",
     },
 )

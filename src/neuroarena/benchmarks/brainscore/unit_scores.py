@@ -12,7 +12,7 @@ from neuroarena.benchmarks.brainscore.errors import ConfigError, DataQualityErro
 from neuroarena.benchmarks.brainscore.neuroids import neuroid_values
 from neuroarena.benchmarks.brainscore.normalisation import NORMALISATIONS
 from neuroarena.benchmarks.brainscore.score import Score
-from neuroarena.scoring import METRICS, Manifest, UnitScores
+from neuroarena.scoring import Manifest, UnitScores
 from neuroarena.scoring.metrics import Metric
 from neuroarena.scoring.score import SCORER_VERSION
 
@@ -44,8 +44,6 @@ PREDICTIVITY = Metric(
     undefined="A constant prediction correlates 0; constant responses are refused.",
     truth_rule=_constant_truth,
 )
-if PREDICTIVITY.name not in METRICS.names():
-    METRICS.register(PREDICTIVITY.name)(PREDICTIVITY)
 
 
 def manifest_of(benchmark: Benchmark, score: Score | None = None) -> Manifest:
