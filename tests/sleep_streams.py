@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from neuroarena.benchmarks import Benchmark
-from neuroarena.benchmarks.tracks.sleep import FAMILY
-from neuroarena.datasets import muse_sleep, sleep_edf
 from neuroarena.decoders import Context, Group, Part
 from neuroarena.decoders.streams import StreamMeta, drive
+from neuroarena.families.sleep import FAMILY, muse_sleep, sleep_edf
 from neuroarena.features import FeatureChain
 from neuroarena.recordings import Recording, from_array
 

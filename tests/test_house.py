@@ -26,6 +26,8 @@ ROOMS = (
     "maps",
     "board",
     "competition",
+    "server",
+    "families",
     "demo",
     "cli",
 )

@@ -137,7 +137,8 @@ def test_entry_points_of_installed_packages_are_found(monkeypatch):
         "brought", "tiny_recordings:PixelModel", "neuroarena.brainscore.models"
     )
     monkeypatch.setattr(
-        "neuroarena.registry.installed_points", lambda group: {"brought": point} if group == point.group else {}
+        "neuroarena.registry.installed_points",
+        lambda group: {"brought": point} if group == point.group else {},
     )
     assert load_model("brought").identifier == "tiny-pixels"
     assert "brought" in model_registry

@@ -28,7 +28,7 @@ def shipped_bci() -> Any:
 
 def shipped_sleep() -> Any:
     """Convolutional stager, trained on another simulated Sleep-EDF than the default one."""
-    from neuroarena.decoders.sleep import conv_stager
+    from neuroarena.families.sleep.decoders import conv_stager
 
     return conv_stager(weights=str(FOLDER / "sleep.safetensors"))
 

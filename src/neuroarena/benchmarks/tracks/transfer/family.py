@@ -30,7 +30,8 @@ class Task:
     @property
     def family(self) -> Any:
         """The family of the track."""
-        from neuroarena.benchmarks.tracks import bci, emg, img, sleep
+        from neuroarena.benchmarks.tracks import bci, emg, img
+        from neuroarena.families import sleep
 
         families = {
             "img": img.FAMILY,

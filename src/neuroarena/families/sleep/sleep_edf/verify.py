@@ -7,9 +7,9 @@ from pathlib import Path
 import pandas as pd
 
 from neuroarena.datasets.dataset import Problem
-from neuroarena.datasets.sleep_edf.hypnogram import EPOCH_S
-from neuroarena.datasets.sleep_edf.reader import SleepEDF
 from neuroarena.errors import InputError
+from neuroarena.families.sleep.sleep_edf.hypnogram import EPOCH_S
+from neuroarena.families.sleep.sleep_edf.reader import SleepEDF
 
 RATE_HZ = 100.0
 

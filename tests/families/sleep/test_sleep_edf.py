@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from neuroarena.datasets.sleep_edf import SleepEDF, first_stable_n2, simulate, verify
-from neuroarena.datasets.sleep_edf import twin_sleep as sleep
 from neuroarena.errors import InputError
+from neuroarena.families.sleep.sleep_edf import SleepEDF, first_stable_n2, simulate, verify
+from neuroarena.families.sleep.sleep_edf import twin_sleep as sleep
 
 edfio = pytest.importorskip("edfio")
 SMALL = {"people": 2, "nights": 1, "minutes": 51, "seed": 3}

@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 
 from neuroarena.datasets.card import read_card
-from neuroarena.datasets.sleep_edf.hypnogram import stage_epochs
 from neuroarena.errors import InputError, MissingDependency
+from neuroarena.families.sleep.sleep_edf.hypnogram import stage_epochs
 from neuroarena.recordings import Recording, open_file
 
 FOLDERS = ("sleep-cassette", "sleep-telemetry", ".")

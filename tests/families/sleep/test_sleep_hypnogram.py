@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neuroarena.datasets.sleep_edf import first_n2, first_stable_n2, stage_epochs
 from neuroarena.errors import InputError
+from neuroarena.families.sleep.sleep_edf import first_n2, first_stable_n2, stage_epochs
 
 LETTERS = {"w": "W", "1": "N1", "2": "N2", "3": "N3", "r": "R", "?": "?"}
 

@@ -8,12 +8,12 @@ from typing import Protocol
 
 import pandas as pd
 
-from neuroarena.benchmarks.tracks.sleep.people import choose_people
-from neuroarena.benchmarks.tracks.sleep.stretches import StretchRule
-from neuroarena.datasets.muse_sleep import MuseSleep
-from neuroarena.datasets.sleep_edf import SleepEDF, first_stable_n2
-from neuroarena.datasets.sleep_edf.hypnogram import EPOCH_S
 from neuroarena.errors import InputError
+from neuroarena.families.sleep.muse_sleep import MuseSleep
+from neuroarena.families.sleep.people import choose_people
+from neuroarena.families.sleep.sleep_edf import SleepEDF, first_stable_n2
+from neuroarena.families.sleep.sleep_edf.hypnogram import EPOCH_S
+from neuroarena.families.sleep.stretches import StretchRule
 from neuroarena.recordings import Recording
 
 # Nights that were never published: person and night.

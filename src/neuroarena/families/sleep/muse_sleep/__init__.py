@@ -6,15 +6,15 @@ from pathlib import Path
 from typing import Any
 
 from neuroarena.datasets.dataset import Dataset
-from neuroarena.datasets.muse_sleep.reader import MuseSleep
-from neuroarena.datasets.muse_sleep.verify import verify
+from neuroarena.families.sleep.muse_sleep.reader import MuseSleep
+from neuroarena.families.sleep.muse_sleep.verify import verify
 
 __all__ = ["DATASET", "MuseSleep", "simulate", "verify"]
 
 
 def simulate(root: str | Path, **options: Any) -> dict[str, Any]:
-    """Write a simulated twin; see :func:`neuroarena.datasets.muse_sleep.twin.simulate`."""
-    from neuroarena.datasets.muse_sleep import twin
+    """Write a simulated twin; see :func:`neuroarena.families.sleep.muse_sleep.twin.simulate`."""
+    from neuroarena.families.sleep.muse_sleep import twin
 
     return twin.simulate(root, **options)
 

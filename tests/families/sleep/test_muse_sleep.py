@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from neuroarena.datasets.muse_sleep import MuseSleep, simulate, verify
 from neuroarena.errors import InputError
+from neuroarena.families.sleep.muse_sleep import MuseSleep, simulate, verify
 
 pytest.importorskip("pybv")
 pytest.importorskip("mne_bids")

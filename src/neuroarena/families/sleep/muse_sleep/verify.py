@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from neuroarena.datasets.dataset import Problem
-from neuroarena.datasets.muse_sleep.reader import MuseSleep
 from neuroarena.errors import InputError
+from neuroarena.families.sleep.muse_sleep.reader import MuseSleep
 
 RATE_HZ = 128.0
 

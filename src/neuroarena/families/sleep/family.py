@@ -8,15 +8,15 @@ from importlib.resources import as_file, files
 from typing import Any, Literal
 
 from neuroarena.benchmarks.benchmark import Benchmark, WindowShape
-from neuroarena.benchmarks.tracks.sleep import binding
-from neuroarena.benchmarks.tracks.sleep.people import SPLIT, other_people
-from neuroarena.benchmarks.tracks.sleep.stretches import StretchRule
 from neuroarena.datasets.dataset import locate_folder
-from neuroarena.datasets.muse_sleep import DATASET as MUSE_SLEEP
-from neuroarena.datasets.muse_sleep import MuseSleep
-from neuroarena.datasets.sleep_edf import DATASET as SLEEP_EDF
-from neuroarena.datasets.sleep_edf import SleepEDF
 from neuroarena.errors import InputError
+from neuroarena.families.sleep import binding
+from neuroarena.families.sleep.muse_sleep import DATASET as MUSE_SLEEP
+from neuroarena.families.sleep.muse_sleep import MuseSleep
+from neuroarena.families.sleep.people import SPLIT, other_people
+from neuroarena.families.sleep.sleep_edf import DATASET as SLEEP_EDF
+from neuroarena.families.sleep.sleep_edf import SleepEDF
+from neuroarena.families.sleep.stretches import StretchRule
 from neuroarena.recordings import channel_table
 from neuroarena.registry import unknown_name
 from neuroarena.scoring import Manifest, manifests_from_toml
@@ -35,11 +35,11 @@ class Sleep:
     title = "Sleep onset: seconds to the first stable N2 epoch, of other people, as a stream"
     definitions = DEFINITIONS
 
-    def tasks(self, definition: str) -> tuple[str, ...]:  # noqa: ARG002 - there is one definition
+    def tasks(self, definition: str) -> tuple[str, ...]:
         """List the tasks in their canonical order."""
         return TASKS
 
-    def splits(self, definition: str) -> tuple[str, ...]:  # noqa: ARG002
+    def splits(self, definition: str) -> tuple[str, ...]:
         """List the splits, the default first."""
         return (SPLIT,)
 

@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 
 from neuroarena.decoders.decoder import Context, Part
-from neuroarena.decoders.sleep.onset_rule import OnsetFinder, OnsetRule
-from neuroarena.decoders.sleep.training_windows import DEEP, UNKNOWN, classes_of, heard, stream_rule
 from neuroarena.decoders.streams import StreamMeta
 from neuroarena.errors import InputError
+from neuroarena.families.sleep.decoders.onset_rule import OnsetFinder, OnsetRule
+from neuroarena.families.sleep.decoders.training_windows import DEEP, UNKNOWN, classes_of, heard, stream_rule
 from neuroarena.features import FeatureChain
 
 BANDS_HZ = ((0.5, 4.0), (4.0, 8.0), (8.0, 12.0), (12.0, 16.0), (16.0, 30.0))

@@ -10,14 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neuroarena.benchmarks import Benchmark
-from neuroarena.benchmarks.tracks.sleep import FAMILY
-from neuroarena.benchmarks.tracks.sleep.people import choose_people, folds, known_people, other_people
-from neuroarena.benchmarks.tracks.sleep.stretches import StretchRule
-from neuroarena.datasets import muse_sleep, sleep_edf
-from neuroarena.decoders.sleep import SleepChance, SleepMedian
 from neuroarena.decoders.streams import Playback
 from neuroarena.errors import InputError
 from neuroarena.evaluation import evaluate
+from neuroarena.families.sleep import FAMILY, muse_sleep, sleep_edf
+from neuroarena.families.sleep.decoders import SleepChance, SleepMedian
+from neuroarena.families.sleep.people import choose_people, folds, known_people, other_people
+from neuroarena.families.sleep.stretches import StretchRule
 from neuroarena.scoring import score
 from sleep_streams import TASKS, CallCounter, OrderReader, RepeatDetector, errors, make_benchmark
 

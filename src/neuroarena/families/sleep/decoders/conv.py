@@ -21,8 +21,10 @@ from neuroarena.decoders.networks.training import (
 from neuroarena.decoders.networks.training import (
     train as train_network,
 )
-from neuroarena.decoders.sleep.onset_rule import OnsetFinder, OnsetRule
-from neuroarena.decoders.sleep.training_windows import (
+from neuroarena.decoders.streams import StreamMeta
+from neuroarena.errors import InputError, MissingDependency
+from neuroarena.families.sleep.decoders.onset_rule import OnsetFinder, OnsetRule
+from neuroarena.families.sleep.decoders.training_windows import (
     DEEP,
     UNKNOWN,
     Heard,
@@ -30,8 +32,6 @@ from neuroarena.decoders.sleep.training_windows import (
     heard,
     stream_rule,
 )
-from neuroarena.decoders.streams import StreamMeta
-from neuroarena.errors import InputError, MissingDependency
 from neuroarena.features import FeatureChain
 
 FORMAT = "neuroarena conv-stager"

@@ -8,9 +8,12 @@ import pandas as pd
 import pytest
 
 from neuroarena.benchmarks import Benchmark
-from neuroarena.benchmarks.tracks.sleep import FAMILY
 from neuroarena.decoders import Context, StreamDecoder
-from neuroarena.decoders.sleep import (
+from neuroarena.decoders.streams import Playback, StreamMeta, drive
+from neuroarena.errors import InputError, NeuroarenaError
+from neuroarena.evaluation import evaluate
+from neuroarena.families.sleep import FAMILY
+from neuroarena.families.sleep.decoders import (
     BandPower,
     BandpowerStager,
     ConvStager,
@@ -20,11 +23,8 @@ from neuroarena.decoders.sleep import (
     conv_stager,
     load_stager,
 )
-from neuroarena.decoders.sleep.onset_rule import OnsetFinder, OnsetRule
-from neuroarena.decoders.sleep.training_windows import stages_at
-from neuroarena.decoders.streams import Playback, StreamMeta, drive
-from neuroarena.errors import InputError, NeuroarenaError
-from neuroarena.evaluation import evaluate
+from neuroarena.families.sleep.decoders.onset_rule import OnsetFinder, OnsetRule
+from neuroarena.families.sleep.decoders.training_windows import stages_at
 from sleep_streams import TASKS, errors, make_benchmark, parts
 
 pytest.importorskip("edfio")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from neuroarena.decoders.sleep.bandpower import BandPower, BandpowerStager
-from neuroarena.decoders.sleep.conv import ConvStager, TrainedStager, load_stager
-from neuroarena.decoders.sleep.floors import SleepChance, SleepMedian
+from neuroarena.families.sleep.decoders.bandpower import BandPower, BandpowerStager
+from neuroarena.families.sleep.decoders.conv import ConvStager, TrainedStager, load_stager
+from neuroarena.families.sleep.decoders.floors import SleepChance, SleepMedian
 
 __all__ = [
     "BandPower",

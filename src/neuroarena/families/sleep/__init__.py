@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from neuroarena.benchmarks.tracks.sleep.family import FAMILY, Sleep
+from neuroarena.families.sleep.family import FAMILY, Sleep
 
 __all__ = ["FAMILY", "Sleep"]

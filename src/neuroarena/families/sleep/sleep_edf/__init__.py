@@ -6,16 +6,16 @@ from pathlib import Path
 from typing import Any
 
 from neuroarena.datasets.dataset import Dataset
-from neuroarena.datasets.sleep_edf.hypnogram import first_n2, first_stable_n2, stage_epochs
-from neuroarena.datasets.sleep_edf.reader import SleepEDF
-from neuroarena.datasets.sleep_edf.verify import verify
+from neuroarena.families.sleep.sleep_edf.hypnogram import first_n2, first_stable_n2, stage_epochs
+from neuroarena.families.sleep.sleep_edf.reader import SleepEDF
+from neuroarena.families.sleep.sleep_edf.verify import verify
 
 __all__ = ["DATASET", "SleepEDF", "first_n2", "first_stable_n2", "simulate", "stage_epochs", "verify"]
 
 
 def simulate(root: str | Path, **options: Any) -> dict[str, Any]:
-    """Write a simulated twin; see :func:`neuroarena.datasets.sleep_edf.twin.simulate`."""
-    from neuroarena.datasets.sleep_edf import twin
+    """Write a simulated twin; see :func:`neuroarena.families.sleep.sleep_edf.twin.simulate`."""
+    from neuroarena.families.sleep.sleep_edf import twin
 
     return twin.simulate(root, **options)
 

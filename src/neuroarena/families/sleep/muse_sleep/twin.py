@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from neuroarena.datasets.sleep_edf import twin_sleep as sleep
 from neuroarena.datasets.twin_folder import Limits, checked_options, write_twin
 from neuroarena.errors import MissingDependency
+from neuroarena.families.sleep.sleep_edf import twin_sleep as sleep
 
 GENERATOR = "neuroarena muse_sleep twin"
 GENERATOR_VERSION = 1
