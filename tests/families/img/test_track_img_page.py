@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from neuroarena.benchmarks.tracks.img import FAMILY
+from neuroarena.families.img import FAMILY
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 PAGE = (ROOT / "docs" / "track-img.md").read_text(encoding="utf-8")
 
 

@@ -8,10 +8,10 @@ from importlib.resources import as_file, files
 
 from neuroarena.benchmarks.benchmark import Benchmark, WindowShape
 from neuroarena.benchmarks.codebook import Codebook
-from neuroarena.benchmarks.tracks.img.examples import open_part, things_examples, unseen_images
 from neuroarena.datasets.dataset import locate_folder
-from neuroarena.datasets.things_eeg2 import DATASET, ThingsEEG2
 from neuroarena.errors import InputError
+from neuroarena.families.img.examples import open_part, things_examples, unseen_images
+from neuroarena.families.img.things_eeg2 import DATASET, ThingsEEG2
 from neuroarena.recordings import channel_table
 from neuroarena.scoring import Manifest, manifests_from_toml
 
@@ -49,7 +49,7 @@ class Img:
         """List the tasks in their canonical order."""
         return tuple(_manifests(definition))
 
-    def splits(self, definition: str) -> tuple[str, ...]:  # noqa: ARG002 - one definition so far
+    def splits(self, definition: str) -> tuple[str, ...]:
         """List the splits, the default first."""
         return ("unseen-images",)
 
@@ -57,7 +57,7 @@ class Img:
         """Give the rules of a task."""
         return _manifests(definition)[task]
 
-    def window(self, task: str, definition: str) -> WindowShape:  # noqa: ARG002 - one task so far
+    def window(self, task: str, definition: str) -> WindowShape:
         """Tell what windows look like: one second of the 17 channels at the back, at 100 Hz."""
         return WindowShape(channel_table(_BACK, kind="eeg"), 100.0, 100)
 

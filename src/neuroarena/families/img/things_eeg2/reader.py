@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 
 from neuroarena.datasets.card import read_card
-from neuroarena.datasets.things_eeg2.embeddings import FORMATS, read_embeddings
-from neuroarena.datasets.things_eeg2.epochs import Epochs, open_epochs, read_epochs
-from neuroarena.datasets.things_eeg2.pickled import read_pickled
 from neuroarena.errors import InputError
+from neuroarena.families.img.things_eeg2.embeddings import FORMATS, read_embeddings
+from neuroarena.families.img.things_eeg2.epochs import Epochs, open_epochs, read_epochs
+from neuroarena.families.img.things_eeg2.pickled import read_pickled
 from neuroarena.recordings import Recording
 
 PARTS = ("training", "test")

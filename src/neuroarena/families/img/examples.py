@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 
 from neuroarena.benchmarks.splits import Fold, Split
-from neuroarena.datasets.things_eeg2.reader import PARTS, ThingsEEG2
 from neuroarena.errors import InputError
+from neuroarena.families.img.things_eeg2.reader import PARTS, ThingsEEG2
 from neuroarena.recordings import Recording
 
 # Every tenth training concept chooses the model; concepts, not images, so that no look-alike is on both sides.

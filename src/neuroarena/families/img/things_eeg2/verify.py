@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from neuroarena.datasets.dataset import Problem
-from neuroarena.datasets.things_eeg2.reader import PARTS, ThingsEEG2
 from neuroarena.errors import InputError
+from neuroarena.families.img.things_eeg2.reader import PARTS, ThingsEEG2
 
 
 def verify(root: str | Path) -> list[Problem]:

@@ -14,12 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neuroarena.benchmarks import Benchmark, Split
-from neuroarena.benchmarks.tracks.img import FAMILY, unseen_images
-from neuroarena.datasets.things_eeg2 import simulate
 from neuroarena.decoders import Chance, Context, Dummy, Group, Part, n_examples
 from neuroarena.decoders.embedding_ridge import EmbeddingRidge
 from neuroarena.errors import InputError
 from neuroarena.evaluation import evaluate
+from neuroarena.families.img import FAMILY, unseen_images
+from neuroarena.families.img.things_eeg2 import simulate
 from neuroarena.features import FeatureChain
 from neuroarena.scoring import check_submission, score, write_submission
 

@@ -183,7 +183,7 @@ class _Bounded(io.RawIOBase):
         self._some(len(buffer))
         return self.file.readinto(buffer)
 
-    def readline(self, size: int | None = -1) -> bytes:  # noqa: ARG002 - the unpickler never limits a line
+    def readline(self, size: int | None = -1) -> bytes:
         return self.file.readline(MAX_TEXT_BYTES)
 
     def skip(self, length: int) -> Stretch:

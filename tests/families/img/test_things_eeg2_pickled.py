@@ -16,8 +16,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from neuroarena.datasets.things_eeg2 import read_pickled
 from neuroarena.errors import InputError
+from neuroarena.families.img.things_eeg2 import read_pickled
 
 CONTENT: dict[str, Any] = {
     "preprocessed_eeg_data": np.random.default_rng(0).standard_normal((30, 2, 3, 100)),
@@ -68,7 +68,7 @@ def test_large_arrays_stay_in_the_file(tmp_path: Path, order: Any) -> None:
 
 MEMORY = """
 import sys
-from neuroarena.datasets.things_eeg2 import read_pickled
+from neuroarena.families.img.things_eeg2 import read_pickled
 def peak():
     with open("/proc/self/status") as status:
         return int(next(line.split()[1] for line in status if line.startswith("VmHWM")))
@@ -233,7 +233,7 @@ def test_flipped_bytes_end_in_plain_values_or_a_refusal(tmp_path: Path, data: st
 
 
 def test_every_opcode_that_makes_objects_is_left_out() -> None:
-    from neuroarena.datasets.things_eeg2.pickled import _Reader
+    from neuroarena.families.img.things_eeg2.pickled import _Reader
 
     admitted = {opcode.name for opcode in pickletools.opcodes if ord(opcode.code) in _Reader.dispatch}
     refused = {

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from neuroarena.datasets.things_eeg2.pickled import read_pickled
 from neuroarena.errors import InputError
+from neuroarena.families.img.things_eeg2.pickled import read_pickled
 from neuroarena.fingerprint import file_digest
 from neuroarena.recordings import Recording, channel_table
 

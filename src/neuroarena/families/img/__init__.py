@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from neuroarena.benchmarks.tracks.img.examples import things_examples, unseen_images
-from neuroarena.benchmarks.tracks.img.family import FAMILY, Img
+from neuroarena.families.img.examples import things_examples, unseen_images
+from neuroarena.families.img.family import FAMILY, Img
 
 __all__ = ["FAMILY", "Img", "things_examples", "unseen_images"]

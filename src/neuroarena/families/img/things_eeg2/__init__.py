@@ -6,16 +6,16 @@ from pathlib import Path
 from typing import Any
 
 from neuroarena.datasets.dataset import Dataset
-from neuroarena.datasets.things_eeg2.pickled import read_pickled
-from neuroarena.datasets.things_eeg2.reader import ThingsEEG2
-from neuroarena.datasets.things_eeg2.verify import verify
+from neuroarena.families.img.things_eeg2.pickled import read_pickled
+from neuroarena.families.img.things_eeg2.reader import ThingsEEG2
+from neuroarena.families.img.things_eeg2.verify import verify
 
 __all__ = ["DATASET", "ThingsEEG2", "read_pickled", "simulate", "verify"]
 
 
 def simulate(root: str | Path, **options: Any) -> dict[str, Any]:
-    """Write a simulated twin; see :func:`neuroarena.datasets.things_eeg2.twin.simulate`."""
-    from neuroarena.datasets.things_eeg2 import twin
+    """Write a simulated twin; see :func:`neuroarena.families.img.things_eeg2.twin.simulate`."""
+    from neuroarena.families.img.things_eeg2 import twin
 
     return twin.simulate(root, **options)
 

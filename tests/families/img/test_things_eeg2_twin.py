@@ -14,9 +14,9 @@ import pyarrow.parquet as pq
 import pytest
 from things_twin import SMALL
 
-from neuroarena.datasets.things_eeg2 import DATASET, ThingsEEG2, verify
-from neuroarena.datasets.things_eeg2.twin import simulate
 from neuroarena.errors import InputError
+from neuroarena.families.img.things_eeg2 import DATASET, ThingsEEG2, verify
+from neuroarena.families.img.things_eeg2.twin import simulate
 
 
 @pytest.fixture(scope="module")
