@@ -14,12 +14,12 @@ from typer.testing import CliRunner
 
 from neuroarena import load_benchmark, load_dataset
 from neuroarena.benchmarks import Benchmark, list_benchmarks
-from neuroarena.benchmarks.tracks.bci import examples as bci_examples
-from neuroarena.benchmarks.tracks.bci import leave_one_subject_out
 from neuroarena.cli.app import app
-from neuroarena.datasets.ssvep_exo.reader import SsvepExo
 from neuroarena.evaluation import leak_guessing as guessing
 from neuroarena.evaluation.leaks import LeakReport, check_leaks
+from neuroarena.families.bci import examples as bci_examples
+from neuroarena.families.bci import leave_one_subject_out
+from neuroarena.families.bci.ssvep_exo.reader import SsvepExo
 from neuroarena.recordings import from_array
 from shared_data import SHARED
 from stream_toy import stream_benchmark

@@ -30,8 +30,8 @@ class Task:
     @property
     def family(self) -> Any:
         """The family of the track."""
-        from neuroarena.benchmarks.tracks import bci, emg
-        from neuroarena.families import img, sleep
+        from neuroarena.benchmarks.tracks import emg
+        from neuroarena.families import bci, img, sleep
 
         families = {
             "img": img.FAMILY,

@@ -10,10 +10,9 @@ import pytest
 from scipy.signal import butter, sosfiltfilt
 from sklearn.cross_decomposition import CCA
 
-from neuroarena.benchmarks.tracks.bci import FAMILY
 from neuroarena.decoders import Context, Group, check_decoder
-from neuroarena.decoders.bci import CspLda, RiemannLr, cca, filterbank_lda
 from neuroarena.errors import InputError
+from neuroarena.families.bci import FAMILY, CspLda, RiemannLr, cca, filterbank_lda
 from neuroarena.features import FeatureChain
 from neuroarena.features.bands import BandCovariances, BandPower, FlickerCorrelation
 from neuroarena.recordings import channel_table

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 
 from neuroarena.datasets.dataset import Problem
-from neuroarena.datasets.ssvep_exo.files import SubjectFile
-from neuroarena.datasets.ssvep_exo.reader import CLASSES, SsvepExo
 from neuroarena.errors import InputError
+from neuroarena.families.bci.ssvep_exo.files import SubjectFile
+from neuroarena.families.bci.ssvep_exo.reader import CLASSES, SsvepExo
 
 
 def verify(root: str | Path) -> list[Problem]:

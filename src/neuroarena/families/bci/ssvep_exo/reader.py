@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 
 from neuroarena.datasets.card import read_card
-from neuroarena.datasets.ssvep_exo.files import SubjectFile, read_subject
 from neuroarena.errors import InputError
+from neuroarena.families.bci.ssvep_exo.files import SubjectFile, read_subject
 from neuroarena.fingerprint import digest, file_digest
 from neuroarena.recordings import Recording, channel_table
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from neuroarena.datasets.bci_commands.reader import CUES, BciCommands
 from neuroarena.datasets.dataset import Problem
 from neuroarena.errors import InputError
+from neuroarena.families.bci.bci_commands.reader import CUES, BciCommands
 
 
 def verify(root: str | Path) -> list[Problem]:

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from neuroarena.datasets.bci_commands import latents as planted
 from neuroarena.datasets.twin_folder import Limits, checked_options, write_twin
 from neuroarena.errors import InputError
+from neuroarena.families.bci.bci_commands import latents as planted
 
 GENERATOR = "neuroarena ssvep_exo twin"
 GENERATOR_VERSION = 1

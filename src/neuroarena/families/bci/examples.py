@@ -8,9 +8,9 @@ from typing import Any
 
 import pandas as pd
 
-from neuroarena.datasets.bci_commands import BciCommands
-from neuroarena.datasets.ssvep_exo import SsvepExo
 from neuroarena.errors import InputError
+from neuroarena.families.bci.bci_commands import BciCommands
+from neuroarena.families.bci.ssvep_exo import SsvepExo
 from neuroarena.recordings import Recording
 
 WINDOW_S = 4.0

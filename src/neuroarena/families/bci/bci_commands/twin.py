@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from neuroarena.datasets.bci_commands import latents as planted
-from neuroarena.datasets.bci_commands import twin_files as files
-from neuroarena.datasets.bci_commands import twin_signal as signals
 from neuroarena.datasets.twin_folder import Limits, checked_options, write_twin
 from neuroarena.errors import InputError
+from neuroarena.families.bci.bci_commands import latents as planted
+from neuroarena.families.bci.bci_commands import twin_files as files
+from neuroarena.families.bci.bci_commands import twin_signal as signals
 
 GENERATOR = "neuroarena bci_commands twin"
 GENERATOR_VERSION = 1

@@ -6,15 +6,15 @@ from pathlib import Path
 from typing import Any
 
 from neuroarena.datasets.dataset import Dataset
-from neuroarena.datasets.ssvep_exo.reader import AUTHORS_EXCLUSIONS, CLASSES, SsvepExo, open_folder
-from neuroarena.datasets.ssvep_exo.verify import verify
+from neuroarena.families.bci.ssvep_exo.reader import AUTHORS_EXCLUSIONS, CLASSES, SsvepExo, open_folder
+from neuroarena.families.bci.ssvep_exo.verify import verify
 
 __all__ = ["AUTHORS_EXCLUSIONS", "CLASSES", "DATASET", "SsvepExo", "open_folder", "simulate", "verify"]
 
 
 def simulate(root: str | Path, **options: Any) -> dict[str, Any]:
-    """Write a simulated twin; see :func:`neuroarena.datasets.ssvep_exo.twin.simulate`."""
-    from neuroarena.datasets.ssvep_exo import twin
+    """Write a simulated twin; see :func:`neuroarena.families.bci.ssvep_exo.twin.simulate`."""
+    from neuroarena.families.bci.ssvep_exo import twin
 
     return twin.simulate(root, **options)
 

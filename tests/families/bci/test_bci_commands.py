@@ -14,9 +14,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from neuroarena.datasets.bci_commands import DATASET, BciCommands
-from neuroarena.datasets.bci_commands.latents import balanced_accuracy, draw_latents, separation
 from neuroarena.errors import InputError
+from neuroarena.families.bci.bci_commands import DATASET, BciCommands
+from neuroarena.families.bci.bci_commands.latents import balanced_accuracy, draw_latents, separation
 from neuroarena.fingerprint import file_digest
 
 SMALL: dict[str, Any] = {"subjects": 1, "sessions": 2, "runs": 2, "trials": 6, "channels": 6, "seed": 3}
@@ -111,7 +111,7 @@ def test_the_stated_ideal_is_what_a_draw_of_the_planted_numbers_gives() -> None:
 
 
 def test_the_power_of_a_rhythm_over_the_judged_window_is_what_was_planted() -> None:
-    from neuroarena.datasets.bci_commands import twin_signal
+    from neuroarena.families.bci.bci_commands import twin_signal
 
     rng = np.random.default_rng(1)
     cues, latents = np.array([500, 1800]), np.array([[1.0, 0.0, -1.0], [0.0, 2.0, 0.5]])

@@ -10,13 +10,13 @@ from typing import Any
 import pandas as pd
 
 from neuroarena.benchmarks.benchmark import Benchmark, WindowShape
-from neuroarena.benchmarks.tracks.bci import examples, folds
-from neuroarena.datasets.bci_commands import DATASET as COMMANDS
-from neuroarena.datasets.bci_commands import BciCommands
 from neuroarena.datasets.dataset import locate_folder
-from neuroarena.datasets.ssvep_exo import DATASET as SSVEP
-from neuroarena.datasets.ssvep_exo import open_folder
 from neuroarena.errors import InputError
+from neuroarena.families.bci import examples, folds
+from neuroarena.families.bci.bci_commands import DATASET as COMMANDS
+from neuroarena.families.bci.bci_commands import BciCommands
+from neuroarena.families.bci.ssvep_exo import DATASET as SSVEP
+from neuroarena.families.bci.ssvep_exo import open_folder
 from neuroarena.recordings import channel_table
 from neuroarena.scoring import Manifest, manifests_from_toml
 
@@ -41,7 +41,7 @@ class Bci:
         """List the tasks in their canonical order."""
         return tuple(_manifests(definition))
 
-    def splits(self, definition: str) -> tuple[str, ...]:  # noqa: ARG002 - one definition so far
+    def splits(self, definition: str) -> tuple[str, ...]:
         """List the splits of all tasks, the default first."""
         return ("later-sessions", "cross-session", "leave-one-subject-out")
 
@@ -49,7 +49,7 @@ class Bci:
         """Give the rules of a task."""
         return _manifests(definition)[task]
 
-    def window(self, task: str, definition: str) -> WindowShape:  # noqa: ARG002 - one definition so far
+    def window(self, task: str, definition: str) -> WindowShape:
         """Tell what windows of the real data look like."""
         if task == "commands":
             return WindowShape(channel_table(_PROTEUS, kind="eeg"), 500.0, 2000)

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from neuroarena.datasets.ssvep_exo import DATASET, SsvepExo
-from neuroarena.datasets.ssvep_exo import files as subject_files
 from neuroarena.errors import InputError
+from neuroarena.families.bci.ssvep_exo import DATASET, SsvepExo
+from neuroarena.families.bci.ssvep_exo import files as subject_files
 from neuroarena.recordings import annotations, open_file
 from shared_data import SHARED
 

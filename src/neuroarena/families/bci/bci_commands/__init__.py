@@ -5,16 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from neuroarena.datasets.bci_commands.reader import CUES, BciCommands
-from neuroarena.datasets.bci_commands.verify import verify
 from neuroarena.datasets.dataset import Dataset
+from neuroarena.families.bci.bci_commands.reader import CUES, BciCommands
+from neuroarena.families.bci.bci_commands.verify import verify
 
 __all__ = ["CUES", "DATASET", "BciCommands", "simulate", "verify"]
 
 
 def simulate(root: str | Path, **options: Any) -> dict[str, Any]:
-    """Write a simulated twin; see :func:`neuroarena.datasets.bci_commands.twin.simulate`."""
-    from neuroarena.datasets.bci_commands import twin
+    """Write a simulated twin; see :func:`neuroarena.families.bci.bci_commands.twin.simulate`."""
+    from neuroarena.families.bci.bci_commands import twin
 
     return twin.simulate(root, **options)
 

@@ -15,12 +15,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neuroarena.benchmarks import Benchmark, Fold, Split
-from neuroarena.benchmarks.tracks.bci import FAMILY, cross_session, later_sessions, leave_one_subject_out
-from neuroarena.datasets import bci_commands, ssvep_exo
 from neuroarena.decoders import Chance, Decoder
-from neuroarena.decoders.bci import CspLda, RiemannLr, cca, filterbank_lda
 from neuroarena.errors import InputError
 from neuroarena.evaluation import evaluate
+from neuroarena.families.bci import (
+    FAMILY,
+    CspLda,
+    RiemannLr,
+    bci_commands,
+    cca,
+    cross_session,
+    filterbank_lda,
+    later_sessions,
+    leave_one_subject_out,
+    ssvep_exo,
+)
 from neuroarena.statistics import meets_resolution
 from shared_data import SHARED
 
@@ -84,7 +93,7 @@ def test_the_size_of_the_test_set_meets_the_half_width_that_is_aimed_at() -> Non
 
 
 def test_every_test_that_the_page_of_the_track_names_exists() -> None:
-    root = Path(__file__).resolve().parents[2]
+    root = Path(__file__).resolve().parents[3]
     cited = re.findall(r"`(tests/[\w/]+\.py)::(test_\w+)`", (root / "docs" / "track-bci.md").read_text())
     assert len(cited) > 20
     for file, name in cited:
