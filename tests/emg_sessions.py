@@ -14,9 +14,9 @@ import numpy as np
 import pandas as pd
 
 from neuroarena.benchmarks import Benchmark
-from neuroarena.benchmarks.tracks.emg import FAMILY
-from neuroarena.datasets.emg2qwerty import DATASET
 from neuroarena.decoders.decoder import Context, Group
+from neuroarena.families.emg import FAMILY
+from neuroarena.families.emg.emg2qwerty import DATASET
 
 BEGIN = 1_600_000_000.5
 SMALL: dict[str, Any] = {"users": 3, "sessions": 2, "minutes": 0.5, "keys": 4, "seed": 5}

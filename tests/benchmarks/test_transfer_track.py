@@ -8,14 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from neuroarena.benchmarks.tracks import emg
 from neuroarena.benchmarks.tracks.transfer import FAMILY
 from neuroarena.board import Board, Rules, family_transfer_board, transfer_entries
 from neuroarena.decoders import Chance
 from neuroarena.decoders.transfer import EncoderProbe
 from neuroarena.errors import InputError
 from neuroarena.evaluation import Result, evaluate, evaluate_all
-from neuroarena.families import bci, img, sleep
+from neuroarena.families import bci, emg, img, sleep
 from transfer_encoders import ChangesWeights
 from transfer_twins import load, write_twins
 

@@ -185,7 +185,7 @@ def _module(weights: Weights, path: Path | None, device: str) -> Any:
 
 def _network(networks: Any, model: Model) -> Any:
     if model == "emg2qwerty":
-        from neuroarena.decoders.emg.network import TdsNetwork
+        from neuroarena.families.emg.decoders.network import TdsNetwork
 
         return TdsNetwork
     return {"brainbert": networks.BrainBert, "popt": networks.PopulationTransformer}[model]

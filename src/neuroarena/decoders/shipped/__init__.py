@@ -35,6 +35,6 @@ def shipped_sleep() -> Any:
 
 def shipped_emg() -> Any:
     """Small TDS-CTC network, trained on another simulated emg2qwerty than the default one."""
-    from neuroarena.decoders.emg import TdsCtc
+    from neuroarena.families.emg.decoders import TdsCtc
 
     return TdsCtc(weights=FOLDER / "emg.safetensors")

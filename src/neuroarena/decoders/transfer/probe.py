@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from neuroarena.datasets.emg2qwerty.characters import BLANK, labels_of
 from neuroarena.decoders.decoder import Context, Group, Part, part_targets
-from neuroarena.decoders.emg.greedy import GreedyText
-from neuroarena.decoders.emg.stretches import taught_labels
 from neuroarena.decoders.streams import Playback, StreamMeta
 from neuroarena.decoders.transfer.contract import Encoder, encoded, find_encoder
 from neuroarena.decoders.transfer.heads import FrameHead, LabelHead, RidgeHead
 from neuroarena.decoders.transfer.onset_head import EncodedStream, OnsetHead
 from neuroarena.errors import InputError, NeuroarenaError
+from neuroarena.families.emg.decoders.greedy import GreedyText
+from neuroarena.families.emg.decoders.stretches import taught_labels
+from neuroarena.families.emg.emg2qwerty.characters import BLANK, labels_of
 from neuroarena.features import FeatureChain
 from neuroarena.scoring import StreamRule
 

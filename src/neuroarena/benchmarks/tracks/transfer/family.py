@@ -30,8 +30,7 @@ class Task:
     @property
     def family(self) -> Any:
         """The family of the track."""
-        from neuroarena.benchmarks.tracks import emg
-        from neuroarena.families import bci, img, sleep
+        from neuroarena.families import bci, emg, img, sleep
 
         families = {
             "img": img.FAMILY,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from neuroarena.datasets.emg2qwerty.characters import BLANK, text_of
+from neuroarena.families.emg.emg2qwerty.characters import BLANK, text_of
 
 
 class GreedyText:

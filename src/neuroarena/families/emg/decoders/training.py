@@ -10,11 +10,18 @@ from typing import Any
 import numpy as np
 from rapidfuzz.distance import Levenshtein
 
-from neuroarena.datasets.emg2qwerty.characters import BLANK, text_of
-from neuroarena.decoders.emg.greedy import GreedyText
-from neuroarena.decoders.emg.spectra import FRAME, HOP, log_spectrogram
-from neuroarena.decoders.emg.stretches import MOST_SHIFT, Item, Stretch, collate, window_item, window_starts
 from neuroarena.errors import InputError, NeuroarenaError
+from neuroarena.families.emg.decoders.greedy import GreedyText
+from neuroarena.families.emg.decoders.spectra import FRAME, HOP, log_spectrogram
+from neuroarena.families.emg.decoders.stretches import (
+    MOST_SHIFT,
+    Item,
+    Stretch,
+    collate,
+    window_item,
+    window_starts,
+)
+from neuroarena.families.emg.emg2qwerty.characters import BLANK, text_of
 
 _LEAST_RATE, _LAST_RATE = 1e-8, 1e-6
 _PIECE = 40_000

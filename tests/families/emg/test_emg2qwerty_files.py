@@ -13,8 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from emg_sessions import BEGIN, FIELD_ORDERS, hand_made, press
-from neuroarena.datasets.emg2qwerty import Emg2Qwerty, verify
-from neuroarena.datasets.emg2qwerty.characters import (
+from neuroarena.errors import InputError
+from neuroarena.families.emg.emg2qwerty import Emg2Qwerty, verify
+from neuroarena.families.emg.emg2qwerty.characters import (
     BLANK,
     CHARACTERS,
     character_of,
@@ -22,8 +23,7 @@ from neuroarena.datasets.emg2qwerty.characters import (
     normal_text,
     text_of,
 )
-from neuroarena.datasets.emg2qwerty.split_file import read_split_file
-from neuroarena.errors import InputError
+from neuroarena.families.emg.emg2qwerty.split_file import read_split_file
 
 # --- the character set -----------------------------------------------------------------------------
 

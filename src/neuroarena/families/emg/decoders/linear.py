@@ -9,14 +9,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from neuroarena.datasets.emg2qwerty.characters import BLANK, labels_of
 from neuroarena.decoders.decoder import Context, Group, Part
-from neuroarena.decoders.emg.greedy import GreedyText
-from neuroarena.decoders.emg.listening import TRACK_RULE, Listener
-from neuroarena.decoders.emg.spectra import BINS, FRAME, HOP, log_spectrogram
-from neuroarena.decoders.emg.stretches import taught_labels
 from neuroarena.decoders.streams import StreamMeta
 from neuroarena.errors import InputError
+from neuroarena.families.emg.decoders.greedy import GreedyText
+from neuroarena.families.emg.decoders.listening import TRACK_RULE, Listener
+from neuroarena.families.emg.decoders.spectra import BINS, FRAME, HOP, log_spectrogram
+from neuroarena.families.emg.decoders.stretches import taught_labels
+from neuroarena.families.emg.emg2qwerty.characters import BLANK, labels_of
 from neuroarena.features import FeatureChain
 
 # Mean log power between these bins (31.25 Hz each) of a frame: a quiet band, the EMG's own, and above.

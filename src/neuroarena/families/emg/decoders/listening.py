@@ -9,8 +9,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from neuroarena.decoders.emg.spectra import BANDS, BINS, ELECTRODES, FRAME, HOP, log_spectrogram, n_frames
 from neuroarena.errors import InputError
+from neuroarena.families.emg.decoders.spectra import (
+    BANDS,
+    BINS,
+    ELECTRODES,
+    FRAME,
+    HOP,
+    log_spectrogram,
+    n_frames,
+)
 from neuroarena.scoring import StreamRule
 
 N_CHANNELS = BANDS * ELECTRODES

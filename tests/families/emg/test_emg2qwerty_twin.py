@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import neuroarena.datasets.emg2qwerty as package
+import neuroarena.families.emg.emg2qwerty as package
 from emg_sessions import SMALL, small_twin
-from neuroarena.datasets.emg2qwerty import DATASET, Emg2Qwerty, verify
-from neuroarena.datasets.emg2qwerty import twin_signal as signals
-from neuroarena.datasets.emg2qwerty.characters import CHARACTERS, character_of
-from neuroarena.datasets.emg2qwerty.twin_typing import KEYS, key_chances
 from neuroarena.errors import InputError
+from neuroarena.families.emg.emg2qwerty import DATASET, Emg2Qwerty, verify
+from neuroarena.families.emg.emg2qwerty import twin_signal as signals
+from neuroarena.families.emg.emg2qwerty.characters import CHARACTERS, character_of
+from neuroarena.families.emg.emg2qwerty.twin_typing import KEYS, key_chances
 
 TINY = {**SMALL, "users": 2, "minutes": 0.1}
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from neuroarena.datasets.dataset import Dataset
-from neuroarena.datasets.emg2qwerty.reader import Emg2Qwerty
-from neuroarena.datasets.emg2qwerty.verify import open_any, verify
+from neuroarena.families.emg.emg2qwerty.reader import Emg2Qwerty
+from neuroarena.families.emg.emg2qwerty.verify import open_any, verify
 
 __all__ = ["DATASET", "Emg2Qwerty", "open_folder", "simulate", "verify"]
 
@@ -17,15 +17,15 @@ def open_folder(root: str | Path) -> Any:
 
     Returns
     -------
-    Emg2Qwerty, or Emg2QwertyBids of :mod:`neuroarena.datasets.emg2qwerty.bids_copy`
+    Emg2Qwerty, or Emg2QwertyBids of :mod:`neuroarena.families.emg.emg2qwerty.bids_copy`
         With the same methods: about, recording, events, text, split_file.
     """
     return open_any(root)
 
 
 def simulate(root: str | Path, **options: Any) -> dict[str, Any]:
-    """Write a simulated twin; see :func:`neuroarena.datasets.emg2qwerty.twin.simulate`."""
-    from neuroarena.datasets.emg2qwerty import twin
+    """Write a simulated twin; see :func:`neuroarena.families.emg.emg2qwerty.twin.simulate`."""
+    from neuroarena.families.emg.emg2qwerty import twin
 
     return twin.simulate(root, **options)
 

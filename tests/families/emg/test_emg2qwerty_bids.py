@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from neuroarena.benchmarks.tracks.emg import FAMILY
-from neuroarena.datasets.emg2qwerty import DATASET, verify
 from neuroarena.errors import InputError
+from neuroarena.families.emg import FAMILY
+from neuroarena.families.emg.emg2qwerty import DATASET, verify
 
 edfio = pytest.importorskip("edfio")
 pytest.importorskip("mne_bids")

@@ -10,9 +10,9 @@ from typing import Any
 import h5py
 import numpy as np
 
-from neuroarena.datasets.emg2qwerty import twin_signal as signals
-from neuroarena.datasets.emg2qwerty import twin_typing as typing
 from neuroarena.datasets.twin_folder import Limits, checked_options, write_twin
+from neuroarena.families.emg.emg2qwerty import twin_signal as signals
+from neuroarena.families.emg.emg2qwerty import twin_typing as typing
 
 GENERATOR = "neuroarena emg2qwerty twin"
 GENERATOR_VERSION = 1

@@ -12,11 +12,11 @@ import pandas as pd
 from neuroarena.benchmarks.benchmark import Benchmark, WindowShape
 from neuroarena.benchmarks.splits import Fold, Split
 from neuroarena.datasets.dataset import locate_folder
-from neuroarena.datasets.emg2qwerty import DATASET
-from neuroarena.datasets.emg2qwerty.sessions import ON_KEYBOARD, plain_user
-from neuroarena.datasets.emg2qwerty.split_file import SplitFile
-from neuroarena.datasets.emg2qwerty.wristbands import RATE_HZ, wristband_channels
 from neuroarena.errors import InputError
+from neuroarena.families.emg.emg2qwerty import DATASET
+from neuroarena.families.emg.emg2qwerty.sessions import ON_KEYBOARD, plain_user
+from neuroarena.families.emg.emg2qwerty.split_file import SplitFile
+from neuroarena.families.emg.emg2qwerty.wristbands import RATE_HZ, wristband_channels
 from neuroarena.scoring import Manifest, manifests_from_toml
 
 OTHER_PEOPLE = "other-people"
@@ -34,7 +34,7 @@ class EmgToText:
         """List the tasks of a definition in their canonical order."""
         return tuple(_manifests(definition))
 
-    def splits(self, definition: str) -> tuple[str, ...]:  # noqa: ARG002 - there is one definition
+    def splits(self, definition: str) -> tuple[str, ...]:
         """List the splits, the default first."""
         return (OTHER_PEOPLE,)
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from neuroarena.datasets.emg2qwerty.characters import character_of
-from neuroarena.datasets.emg2qwerty.reader import find_split_file
-from neuroarena.datasets.emg2qwerty.sessions import ON_KEYBOARD, plain_user
-from neuroarena.datasets.emg2qwerty.split_file import SplitFile
-from neuroarena.datasets.emg2qwerty.wristbands import BANDS, ELECTRODES, RATE_HZ
 from neuroarena.errors import InputError
+from neuroarena.families.emg.emg2qwerty.characters import character_of
+from neuroarena.families.emg.emg2qwerty.reader import find_split_file
+from neuroarena.families.emg.emg2qwerty.sessions import ON_KEYBOARD, plain_user
+from neuroarena.families.emg.emg2qwerty.split_file import SplitFile
+from neuroarena.families.emg.emg2qwerty.wristbands import BANDS, ELECTRODES, RATE_HZ
 from neuroarena.recordings import Recording
 
 TASK = "typing"

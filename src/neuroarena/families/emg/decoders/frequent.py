@@ -9,9 +9,9 @@ from typing import ClassVar
 import numpy as np
 
 from neuroarena.decoders.decoder import Context, Part
-from neuroarena.decoders.emg.listening import TRACK_RULE
 from neuroarena.decoders.streams import StreamMeta
 from neuroarena.errors import InputError
+from neuroarena.families.emg.decoders.listening import TRACK_RULE
 from neuroarena.features import FeatureChain
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import pandas as pd
 
 from neuroarena.datasets.card import read_card
-from neuroarena.datasets.emg2qwerty.sessions import (
+from neuroarena.errors import InputError
+from neuroarena.families.emg.emg2qwerty.sessions import (
     ON_KEYBOARD,
     Session,
     events_of,
@@ -15,9 +16,8 @@ from neuroarena.datasets.emg2qwerty.sessions import (
     plain_user,
     text_of_session,
 )
-from neuroarena.datasets.emg2qwerty.split_file import SplitFile, read_split_file
-from neuroarena.datasets.emg2qwerty.wristbands import WristbandSource, open_wristbands
-from neuroarena.errors import InputError
+from neuroarena.families.emg.emg2qwerty.split_file import SplitFile, read_split_file
+from neuroarena.families.emg.emg2qwerty.wristbands import WristbandSource, open_wristbands
 from neuroarena.recordings import Recording
 
 SPLIT_FILE = "generic.yaml"

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from neuroarena.benchmarks.tracks.emg.family import FAMILY, EmgToText
+from neuroarena.families.emg.family import FAMILY, EmgToText
 
 __all__ = ["FAMILY", "EmgToText"]

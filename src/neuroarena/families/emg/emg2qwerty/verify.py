@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from neuroarena.datasets.dataset import Problem
-from neuroarena.datasets.emg2qwerty.reader import SPLIT_FILE, Emg2Qwerty
-from neuroarena.datasets.emg2qwerty.sessions import plain_user
-from neuroarena.datasets.emg2qwerty.wristbands import RATE_HZ, WristbandSource
 from neuroarena.errors import InputError
+from neuroarena.families.emg.emg2qwerty.reader import SPLIT_FILE, Emg2Qwerty
+from neuroarena.families.emg.emg2qwerty.sessions import plain_user
+from neuroarena.families.emg.emg2qwerty.wristbands import RATE_HZ, WristbandSource
 
 # A press may be logged a little after the last sample; much later, the clocks do not agree.
 _LATEST_S = 1.0
@@ -24,7 +24,7 @@ def open_any(root: str | Path) -> Any:
     """Open a folder of session files, or of the BIDS copy when it has folders ``sub-*`` instead."""
     folder = Path(root)
     if folder.is_dir() and not any(folder.glob("*.hdf5")) and any(folder.glob("sub-*")):
-        from neuroarena.datasets.emg2qwerty.bids_copy import Emg2QwertyBids
+        from neuroarena.families.emg.emg2qwerty.bids_copy import Emg2QwertyBids
 
         return Emg2QwertyBids(folder)
     return Emg2Qwerty(folder)

@@ -12,25 +12,32 @@ from rapidfuzz.distance import Levenshtein
 from typer.testing import CliRunner
 
 from emg_sessions import context, load, parts, small_twin
-from neuroarena.datasets.emg2qwerty import DATASET
-from neuroarena.datasets.emg2qwerty.characters import BLANK
-from neuroarena.decoders.emg import CtcLinear, GreedyText, MostFrequentKey
-from neuroarena.decoders.emg.spectra import log_spectrogram
-from neuroarena.decoders.emg.stretches import Stretch, masked, stretches, varied, window_item, window_starts
-from neuroarena.decoders.emg.tds import TdsCtc
 from neuroarena.decoders.encoders import convert_emg2qwerty, find_weights
 from neuroarena.decoders.encoders.shapes import shape_of, tensor_shapes
 from neuroarena.decoders.encoders.weights import load_module
 from neuroarena.decoders.streams import StreamMeta, drive
 from neuroarena.errors import InputError, MissingDependency, NeuroarenaError
 from neuroarena.evaluation.identity import identify
+from neuroarena.families.emg.decoders import CtcLinear, GreedyText, MostFrequentKey
+from neuroarena.families.emg.decoders.spectra import log_spectrogram
+from neuroarena.families.emg.decoders.stretches import (
+    Stretch,
+    masked,
+    stretches,
+    varied,
+    window_item,
+    window_starts,
+)
+from neuroarena.families.emg.decoders.tds import TdsCtc
+from neuroarena.families.emg.emg2qwerty import DATASET
+from neuroarena.families.emg.emg2qwerty.characters import BLANK
 from neuroarena.recordings import from_array
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("safetensors")
 
-from neuroarena.decoders.emg.network import TdsNetwork  # noqa: E402
-from neuroarena.decoders.emg.training import CtcSchedule, decode_stretch, judge, train_network  # noqa: E402
+from neuroarena.families.emg.decoders.network import TdsNetwork  # noqa: E402
+from neuroarena.families.emg.decoders.training import CtcSchedule, decode_stretch, judge, train_network  # noqa: E402
 
 CLOSE = {"atol": 1e-3, "rtol": 0}
 LARGE = shape_of("emg2qwerty", "large")
@@ -264,7 +271,7 @@ def test_a_network_decoded_window_by_window_is_decoded_as_a_whole(fitted, twin):
 def test_signals_are_read_when_due_where_they_do_not_fit_in_memory(twin, monkeypatch):
     train_part, _, _ = parts(load(twin))
     held = stretches(train_part)
-    monkeypatch.setattr("neuroarena.decoders.emg.stretches._HELD_BYTES", 1)
+    monkeypatch.setattr("neuroarena.families.emg.decoders.stretches._HELD_BYTES", 1)
     lazy = stretches(train_part)
     assert held[0].held is not None
     assert lazy[0].held is None

@@ -12,18 +12,18 @@ import pandas as pd
 import pytest
 
 from emg_sessions import hand_made, load, press, small_twin
-from neuroarena.benchmarks.tracks.emg import FAMILY
-from neuroarena.datasets.emg2qwerty import Emg2Qwerty
-from neuroarena.decoders.emg import CtcLinear, MostFrequentKey
 from neuroarena.errors import InputError
 from neuroarena.evaluation import evaluate
 from neuroarena.evaluation.plan import plan_runs
+from neuroarena.families.emg import FAMILY
+from neuroarena.families.emg.decoders import CtcLinear, MostFrequentKey
+from neuroarena.families.emg.emg2qwerty import Emg2Qwerty
 from neuroarena.features import FeatureChain
 from neuroarena.scoring import StreamRule, score
 from neuroarena.statistics import meets_resolution, required_units
 
 MANIFEST = FAMILY.manifest("emg2qwerty", "2026")
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "track-emg.md"
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "track-emg.md"
 
 
 @pytest.fixture(scope="module")
@@ -257,5 +257,5 @@ def test_every_test_the_page_names_exists():
     cited = re.findall(r"`(tests/[\w/]+\.py)::(test_\w+)`", PAGE.read_text(encoding="utf-8"))
     assert len(cited) > 20
     for path, name in cited:
-        text = (PAGE.parents[1] / path).read_text(encoding="utf-8")
+        text = (PAGE.parents[2] / path).read_text(encoding="utf-8")
         assert f"def {name}(" in text, f"{path}::{name}"

@@ -14,15 +14,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from emg_sessions import SMALL, context, load, parts, small_twin
-from neuroarena.datasets.emg2qwerty import DATASET
-from neuroarena.datasets.emg2qwerty.characters import BLANK, CHARACTERS
-from neuroarena.decoders.emg import CtcLinear, GreedyText, MostFrequentKey, greedy_text
-from neuroarena.decoders.emg.linear import LOOKBACK, frame_features
-from neuroarena.decoders.emg.listening import TRACK_RULE, Listener
-from neuroarena.decoders.emg.spectra import log_spectrogram, n_frames
-from neuroarena.decoders.emg.stretches import taught_labels
 from neuroarena.decoders.streams import Playback, StreamMeta, drive
 from neuroarena.errors import InputError
+from neuroarena.families.emg.decoders import CtcLinear, GreedyText, MostFrequentKey, greedy_text
+from neuroarena.families.emg.decoders.linear import LOOKBACK, frame_features
+from neuroarena.families.emg.decoders.listening import TRACK_RULE, Listener
+from neuroarena.families.emg.decoders.spectra import log_spectrogram, n_frames
+from neuroarena.families.emg.decoders.stretches import taught_labels
+from neuroarena.families.emg.emg2qwerty import DATASET
+from neuroarena.families.emg.emg2qwerty.characters import BLANK, CHARACTERS
 from neuroarena.recordings import from_array
 from neuroarena.scoring import StreamRule, score
 

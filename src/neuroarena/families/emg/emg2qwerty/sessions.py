@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from neuroarena.datasets.emg2qwerty.characters import ENTER, character_of, normal_text
-from neuroarena.datasets.emg2qwerty.wristbands import RATE_HZ
 from neuroarena.errors import InputError
+from neuroarena.families.emg.emg2qwerty.characters import ENTER, character_of, normal_text
+from neuroarena.families.emg.emg2qwerty.wristbands import RATE_HZ
 
 ON_KEYBOARD = "on_keyboard"
 TEXT_PROMPT = "text_prompt"

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from neuroarena.datasets.emg2qwerty.characters import BLANK, labels_of
 from neuroarena.decoders.decoder import Part
-from neuroarena.decoders.emg.spectra import BANDS, BINS, ELECTRODES, HOP, log_spectrogram
 from neuroarena.errors import InputError
+from neuroarena.families.emg.decoders.spectra import BANDS, BINS, ELECTRODES, HOP, log_spectrogram
+from neuroarena.families.emg.emg2qwerty.characters import BLANK, labels_of
 from neuroarena.recordings import Recording
 
 # The published windows: 4 s whose labels are asked for, and 0.1 s more, because a key may be told a little late.
