@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from neuroarena.benchmarks import Benchmark
-from neuroarena.benchmarks.tracks.transfer import FAMILY
 from neuroarena.datasets import load_dataset
+from neuroarena.families.transfer import FAMILY
 
 TINY: dict[str, dict[str, Any]] = {
     "things_eeg2": {

@@ -15,9 +15,9 @@ from neuroarena import __version__, load_benchmark, load_dataset
 from neuroarena.benchmarks import Benchmark
 from neuroarena.decoders import Context, Group, load_decoder
 from neuroarena.decoders.shipped import FOLDER
-from neuroarena.decoders.transfer import pretrain
 from neuroarena.evaluation.parts import StreamSet, WindowSet
 from neuroarena.evaluation.plan import plan_runs
+from neuroarena.families.transfer.decoders import pretrain
 
 
 @dataclass(frozen=True)

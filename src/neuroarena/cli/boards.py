@@ -199,8 +199,8 @@ def _standings_dict(standings: Standings) -> dict[str, Any]:
 
 def _transfer(made: Board) -> Standings | str | None:
     """Give the board of encoders, or why there is none; None where nothing is of the family transfer."""
-    from neuroarena.benchmarks.tracks.transfer import FAMILY
     from neuroarena.board import family_transfer_board
+    from neuroarena.families.transfer import FAMILY
 
     if all(one.family != FAMILY.name for one in made.rankings):
         return None

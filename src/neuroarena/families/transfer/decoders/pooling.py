@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from neuroarena.decoders.transfer.contract import LONGEST
+from neuroarena.families.transfer.decoders.contract import LONGEST
 
 # EMG frames: this many a second, as emg2qwerty's own front end has them.
 FRAMES_A_SECOND = 125.0

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from neuroarena.decoders.transfer.heads import STREAM_PENALTY, RidgeHead
+from neuroarena.families.transfer.decoders.heads import STREAM_PENALTY, RidgeHead
 from neuroarena.scoring import StreamRule
 
 MOST_SECONDS = 120.0

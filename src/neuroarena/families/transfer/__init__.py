@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from neuroarena.benchmarks.tracks.transfer.family import FAMILY, Transfer
+from neuroarena.families.transfer.family import FAMILY, Transfer
 
 __all__ = ["FAMILY", "Transfer"]

@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from neuroarena.benchmarks.tracks.transfer import FAMILY
 from neuroarena.board import Board, Rules, family_transfer_board, transfer_entries
 from neuroarena.decoders import Chance
-from neuroarena.decoders.transfer import EncoderProbe
 from neuroarena.errors import InputError
 from neuroarena.evaluation import Result, evaluate, evaluate_all
 from neuroarena.families import bci, emg, img, sleep
+from neuroarena.families.transfer import FAMILY
+from neuroarena.families.transfer.decoders import EncoderProbe
 from transfer_encoders import ChangesWeights
 from transfer_twins import load, write_twins
 
@@ -26,7 +26,7 @@ TRACKS = {
 }
 ENCODERS = ("random", "handcrafted", "selfsupervised")
 TASKS = FAMILY.tasks("2026")
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 PAGE = ROOT / "docs" / "track-transfer.md"
 
 
@@ -95,7 +95,7 @@ def test_the_four_tracks_are_those_of_the_seed():
 
 @pytest.mark.parametrize("task", TASKS)
 def test_a_manifest_says_its_head_with_the_settings_that_are_used(task):
-    from neuroarena.decoders.transfer import heads, onset_head
+    from neuroarena.families.transfer.decoders import heads, onset_head
 
     notes = " ".join(FAMILY.manifest(task, "2026").notes)
     said = {

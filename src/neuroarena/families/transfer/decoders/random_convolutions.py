@@ -9,8 +9,13 @@ import numpy as np
 import pandas as pd
 from numpy.lib.stride_tricks import sliding_window_view
 
-from neuroarena.decoders.transfer.pooling import asks_for_frames, frame_powers, frames_of, segment_means
 from neuroarena.errors import InputError
+from neuroarena.families.transfer.decoders.pooling import (
+    asks_for_frames,
+    frame_powers,
+    frames_of,
+    segment_means,
+)
 
 MOST_CHANNELS, MIXTURES, KERNELS, LENGTH = 256, 8, 8, 25
 SEGMENTS = 10

@@ -5,8 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from neuroarena.decoders.transfer.contract import ENCODERS, Encoder, EncoderMeta, encoded, find_encoder
-from neuroarena.decoders.transfer.probe import EncoderProbe
+from neuroarena.families.transfer.decoders.contract import (
+    ENCODERS,
+    Encoder,
+    EncoderMeta,
+    encoded,
+    find_encoder,
+)
+from neuroarena.families.transfer.decoders.probe import EncoderProbe
 
 __all__ = [
     "ENCODERS",
@@ -38,7 +44,7 @@ def encoder_selfsupervised() -> EncoderProbe:
 
 
 def pretrain(path: str | Path | None = None, **options: Any) -> Path:
-    """Make the weights of the self-supervised encoder; see :mod:`neuroarena.decoders.transfer.pretraining`."""
-    from neuroarena.decoders.transfer.pretraining import pretrain as run
+    """Make the weights of the self-supervised encoder; see the module ``pretraining``."""
+    from neuroarena.families.transfer.decoders.pretraining import pretrain as run
 
     return run(path, **options)

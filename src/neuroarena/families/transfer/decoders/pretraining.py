@@ -13,8 +13,8 @@ from neuroarena.atomic import replacing
 from neuroarena.benchmarks import Benchmark
 from neuroarena.decoders.networks.saved import NOTE
 from neuroarena.decoders.networks.training import import_torch
-from neuroarena.decoders.transfer.selfsupervised import KIND, MAPS, SECOND, WEIGHTS, build
 from neuroarena.errors import InputError
+from neuroarena.families.transfer.decoders.selfsupervised import KIND, MAPS, SECOND, WEIGHTS, build
 from neuroarena.fingerprint import canonical_json
 
 # Twins of their own seed: no window of a twin that anyone is judged on is in them.
@@ -73,7 +73,7 @@ def pretrain(
     note = {
         "encoder": KIND,
         "simulated": True,
-        "made_by": "neuroarena.decoders.transfer.pretrain",
+        "made_by": "neuroarena.families.transfer.decoders.pretrain",
         "twins": TWINS,
         "seed": seed,
         "steps": steps,
@@ -89,8 +89,8 @@ def pretrain(
 
 
 def _twins(folder: Path, seed: int) -> Iterator[Benchmark]:
-    from neuroarena.benchmarks.tracks.transfer import FAMILY
     from neuroarena.datasets import load_dataset
+    from neuroarena.families.transfer import FAMILY
 
     for name, options in TWINS.items():
         load_dataset(name).simulate(folder / name, seed=seed, **options)

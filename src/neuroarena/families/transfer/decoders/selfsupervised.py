@@ -12,7 +12,8 @@ import pandas as pd
 
 from neuroarena.decoders.networks.saved import read_note
 from neuroarena.decoders.networks.training import import_torch
-from neuroarena.decoders.transfer.pooling import (
+from neuroarena.errors import InputError
+from neuroarena.families.transfer.decoders.pooling import (
     COURSE_S,
     SHORT_S,
     asks_for_frames,
@@ -22,7 +23,6 @@ from neuroarena.decoders.transfer.pooling import (
     quiet_log,
     segment_means,
 )
-from neuroarena.errors import InputError
 from neuroarena.fingerprint import file_digest
 
 WEIGHTS = "selfsupervised.safetensors"

@@ -11,10 +11,10 @@ from sklearn.preprocessing import StandardScaler
 from neuroarena.decoders import Context, Group, StreamMeta
 from neuroarena.decoders.contract_check import check_decoder
 from neuroarena.decoders.streams import drive
-from neuroarena.decoders.transfer import EncoderProbe
-from neuroarena.decoders.transfer.heads import FrameHead, LabelHead, RidgeHead
-from neuroarena.decoders.transfer.onset_head import EncodedStream, OnsetHead
 from neuroarena.errors import InputError, NeuroarenaError
+from neuroarena.families.transfer.decoders import EncoderProbe
+from neuroarena.families.transfer.decoders.heads import FrameHead, LabelHead, RidgeHead
+from neuroarena.families.transfer.decoders.onset_head import EncodedStream, OnsetHead
 from neuroarena.recordings import channel_table, from_array
 from neuroarena.scoring import StreamRule
 from transfer_encoders import Means

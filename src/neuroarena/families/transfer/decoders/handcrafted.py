@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from neuroarena.decoders.transfer.pooling import (
+from neuroarena.families.transfer.decoders.pooling import (
     COURSE_S,
     FRAMES_A_SECOND,
     SHORT_S,

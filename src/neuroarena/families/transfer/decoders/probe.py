@@ -12,13 +12,13 @@ import pandas as pd
 
 from neuroarena.decoders.decoder import Context, Group, Part, part_targets
 from neuroarena.decoders.streams import Playback, StreamMeta
-from neuroarena.decoders.transfer.contract import Encoder, encoded, find_encoder
-from neuroarena.decoders.transfer.heads import FrameHead, LabelHead, RidgeHead
-from neuroarena.decoders.transfer.onset_head import EncodedStream, OnsetHead
 from neuroarena.errors import InputError, NeuroarenaError
 from neuroarena.families.emg.decoders.greedy import GreedyText
 from neuroarena.families.emg.decoders.stretches import taught_labels
 from neuroarena.families.emg.emg2qwerty.characters import BLANK, labels_of
+from neuroarena.families.transfer.decoders.contract import Encoder, encoded, find_encoder
+from neuroarena.families.transfer.decoders.heads import FrameHead, LabelHead, RidgeHead
+from neuroarena.families.transfer.decoders.onset_head import EncodedStream, OnsetHead
 from neuroarena.features import FeatureChain
 from neuroarena.scoring import StreamRule
 
@@ -37,7 +37,7 @@ class EncoderProbe:
     """The organiser's head on a frozen encoder.
 
     What the benchmark asks for chooses the head: vectors and numbers, ridge regression; labels, logistic regression;
-    the seconds of a stream, :mod:`~neuroarena.decoders.transfer.onset_head`; the text of a stream, a linear classifier
+    the seconds of a stream, :mod:`.onset_head`; the text of a stream, a linear classifier
     of frames with greedy CTC decoding. All standardise on the training part first.
 
     Parameters

@@ -28,9 +28,9 @@ ENCODERS: Registry[Any] = Registry(
     "encoder",
     "neuroarena.encoders",
     {
-        "random": "neuroarena.decoders.transfer.random_convolutions:RandomConvolutions",
-        "handcrafted": "neuroarena.decoders.transfer.handcrafted:Handcrafted",
-        "selfsupervised": "neuroarena.decoders.transfer.selfsupervised:SelfSupervised",
+        "random": "neuroarena.families.transfer.decoders.random_convolutions:RandomConvolutions",
+        "handcrafted": "neuroarena.families.transfer.decoders.handcrafted:Handcrafted",
+        "selfsupervised": "neuroarena.families.transfer.decoders.selfsupervised:SelfSupervised",
     },
     # Each is listed there as a decoder, under its organiser's head.
     plural="decoders",

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from neuroarena.decoders import Context, Group, load_decoder
 from neuroarena.decoders.networks.saved import read_note
-from neuroarena.decoders.transfer import ENCODERS, EncoderProbe, encoded, find_encoder, pretrain
-from neuroarena.decoders.transfer.selfsupervised import SelfSupervised
 from neuroarena.errors import InputError, NeuroarenaError, UnknownName
+from neuroarena.families.transfer.decoders import ENCODERS, EncoderProbe, encoded, find_encoder, pretrain
+from neuroarena.families.transfer.decoders.selfsupervised import SelfSupervised
 from neuroarena.recordings import channel_table
 from transfer_encoders import Broken, ChangesWeights, Means, SaysTheSame, WritesIntoItsInput
 
@@ -147,7 +147,7 @@ def test_an_encoder_is_found_by_name_by_address_and_in_a_folder(folder):
 
 def test_the_registered_decoders_are_probes():
     for name in ("random", "handcrafted", "selfsupervised"):
-        decoder = load_decoder(f"neuroarena.decoders.transfer:encoder_{name}")
+        decoder = load_decoder(f"neuroarena.families.transfer.decoders:encoder_{name}")
         assert decoder.encoder_weights == find_encoder(name).weights
 
 
