@@ -57,11 +57,11 @@ def in_fresh_process(way: str, root: Path) -> dict[str, Any]:
 
 def write(root: Path) -> dict[str, Any]:
     """Write a release of which the first contrast change run of twenty people is kept."""
-    from neuroarena.datasets.hbn.bdf_writer import write_bdf
-    from neuroarena.datasets.hbn.twin_events import tell
-    from neuroarena.datasets.hbn.twin_people import make_people
-    from neuroarena.datasets.hbn.twin_signal import make_gains, make_signal
-    from neuroarena.datasets.hbn.twin_tables import CHANNEL_NAMES, write_participants, write_sidecars
+    from neuroarena.families.eeg2025.hbn.bdf_writer import write_bdf
+    from neuroarena.families.eeg2025.hbn.twin_events import tell
+    from neuroarena.families.eeg2025.hbn.twin_people import make_people
+    from neuroarena.families.eeg2025.hbn.twin_signal import make_gains, make_signal
+    from neuroarena.families.eeg2025.hbn.twin_tables import CHANNEL_NAMES, write_participants, write_sidecars
 
     task, folder = "contrastChangeDetection", root / "R5_L100_bdf"
     rng = np.random.default_rng(0)
@@ -88,8 +88,8 @@ class _Unavailable(dict):  # type: ignore[type-arg]
 
 def starts_of(root: Path) -> list[tuple[Path, np.ndarray]]:
     """List the files, and the starts of the windows of both challenges in each; not timed."""
-    from neuroarena.benchmarks.eeg2025 import FAMILY
-    from neuroarena.datasets.hbn import HBN
+    from neuroarena.families.eeg2025 import FAMILY
+    from neuroarena.families.eeg2025.hbn import HBN
 
     data = HBN(root)
     tables = [
@@ -106,7 +106,7 @@ def starts_of(root: Path) -> list[tuple[Path, np.ndarray]]:
 def ours(root: Path) -> dict[str, Any]:
     """Read every recording's windows with neuroarena, from a reader that has opened nothing yet."""
     listed = starts_of(root)
-    from neuroarena.datasets.hbn import reader
+    from neuroarena.families.eeg2025.hbn import reader
 
     reader._open.cache_clear()
     data = reader.HBN(root)

@@ -36,3 +36,13 @@ def chromium() -> str:
             pytest.fail(reason)
         pytest.skip(reason)
     return found
+
+
+@pytest.fixture(scope="session")
+def bwrap() -> None:
+    """Skip where bubblewrap cannot run; a skip says nothing about the plain child process."""
+    from neuroarena.sandbox import bubblewrap
+
+    reason = bubblewrap.unavailable()
+    if reason is not None:
+        pytest.skip(reason)

@@ -6,7 +6,7 @@ import functools
 import tempfile
 from pathlib import Path
 
-from neuroarena.datasets.hbn import simulate
+from neuroarena.families.eeg2025.hbn import simulate
 
 _FOLDER = tempfile.TemporaryDirectory(prefix="hbn-twin-")
 

@@ -15,9 +15,10 @@ from neuroarena.benchmarks.neuroprobe.submission_checks import EXPECTED_SESSIONS
 from neuroarena.benchmarks.neuroprobe.submissions import aggregate
 from neuroarena.benchmarks.neuroprobe.tasks import TASKS
 from neuroarena.board.board import Board
-from neuroarena.board.imports import entries_from_eeg2025, entries_from_neuroprobe
+from neuroarena.board.imports import entries_from_neuroprobe
 from neuroarena.board.rules import Rules
 from neuroarena.errors import InputError
+from neuroarena.families.eeg2025.importer import entries_from_eeg2025
 from shared_data import SHARED
 
 REAL = SHARED / "data" / "neuroprobe" / "submissions"

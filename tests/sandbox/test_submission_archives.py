@@ -11,8 +11,8 @@ import pytest
 from sample_submissions import code, windows, zipped
 
 from neuroarena.errors import InputError
+from neuroarena.families.eeg2025.code_contract import answer_challenges, predict_windows
 from neuroarena.sandbox.archives import SubmissionRefused, unpacked
-from neuroarena.sandbox.eeg2025 import answer_challenges, predict_windows
 from neuroarena.sandbox.limits import Limits
 
 

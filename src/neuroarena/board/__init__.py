@@ -20,8 +20,6 @@ from neuroarena.board.wording import p_text
 if TYPE_CHECKING:
     from neuroarena.board.exports import EXPORTS as EXPORTS
     from neuroarena.board.exports import export as export
-    from neuroarena.board.imports import Eeg2025Board as Eeg2025Board
-    from neuroarena.board.imports import entries_from_eeg2025 as entries_from_eeg2025
     from neuroarena.board.imports import entries_from_neuroprobe as entries_from_neuroprobe
     from neuroarena.board.plots import save_plots as save_plots
     from neuroarena.board.report import render_report as render_report
@@ -31,8 +29,6 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "EXPORTS": "exports",
-    "Eeg2025Board": "imports",
-    "entries_from_eeg2025": "imports",
     "entries_from_neuroprobe": "imports",
     "export": "exports",
     "print_board": "terminal",
@@ -47,14 +43,12 @@ __all__ = [
     "FLOORS",
     "ROLES",
     "Board",
-    "Eeg2025Board",
     "Entry",
     "Ranking",
     "Resolution",
     "Role",
     "Rules",
     "Standings",
-    "entries_from_eeg2025",
     "entries_from_neuroprobe",
     "entries_from_results",
     "export",

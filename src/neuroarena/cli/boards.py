@@ -278,8 +278,8 @@ def _write(made: Board, to: tuple[str, Path] | None, plots: Path | None) -> None
 
 def _eeg2025(paths: list[Path], to: tuple[str, Path] | None, as_json: bool) -> None:
     from neuroarena.atomic import replacing, write_json
-    from neuroarena.board import entries_from_eeg2025
     from neuroarena.errors import InputError
+    from neuroarena.families.eeg2025.importer import entries_from_eeg2025
 
     if len(paths) != 1:
         raise InputError(f"--from eeg2025 takes one CSV file, got {len(paths)} paths.")

@@ -98,7 +98,7 @@ def _score_zip(
 ) -> None:
     """Run code in the sandbox and print what its answers are worth."""
     from neuroarena.evaluation import TerminalProgress
-    from neuroarena.evaluation.code_submissions import score_code
+    from neuroarena.families.eeg2025.code_submissions import score_code
     from neuroarena.sandbox import Limits
 
     given = Limits(**{name: value for name, value in limits.items() if value is not None})

@@ -12,8 +12,8 @@ from neuroarena.errors import InputError
 GUEST_FOLDER = Path(__file__).resolve().parent / "guest"
 # The folders above have no __init__ inside: there neuroarena is a namespace with nothing but the guest's modules.
 _BOOT = (
-    "import importlib, os, sys; sys.path.insert(0, os.path.abspath(sys.argv[1] + '/../../..')); "
-    "importlib.import_module(sys.argv[2]).main(sys.argv[3:])"
+    "import importlib, os, sys; sys.path[:0] = [os.path.abspath(sys.argv[1] + '/../../..'), sys.argv[2]]; "
+    "importlib.import_module(sys.argv[3]).main(sys.argv[4:])"
 )
 
 
@@ -53,16 +53,26 @@ class Job:
             raise InputError(f"{self.output}: no such folder, to be written by a sandbox.")
 
 
-def guest_command(module: str, arguments: Sequence[str | Path] = ()) -> tuple[str | Path, ...]:
-    """Give the command that runs ``main(arguments)`` of a guest module in this interpreter.
+def guest_command(folder: Path, module: str, arguments: Sequence[str | Path] = ()) -> tuple[str | Path, ...]:
+    """Return the command that runs ``main(arguments)`` of a contract's guest module in this interpreter.
+
+    Parameters
+    ----------
+    folder : Path
+        Where the module lies; give it to the :class:`Job` as an input. Inside, it can import itself, the general
+        guest modules and what the interpreter has.
+    module : str
+        Its name, without a package.
+    arguments : sequence of str or Path
+        Given to its ``main``.
 
     Examples
     --------
-    >>> guest_command("neuroarena.sandbox.guest.eeg2025", ["2"])[-2:]
-    ('neuroarena.sandbox.guest.eeg2025', '2')
+    >>> guest_command(Path("contract"), "answer_windows", ["2"])[-2:]
+    ('answer_windows', '2')
     """
     # -I: no folder, variable or site of the user decides what is imported. -B: nothing to be written.
-    return (sys.executable, "-I", "-B", "-c", _BOOT, GUEST_FOLDER, module, *arguments)
+    return (sys.executable, "-I", "-B", "-c", _BOOT, GUEST_FOLDER, folder, module, *arguments)
 
 
 def placed(part: str | Path, places: Mapping[Path, Path]) -> str:

@@ -1,0 +1,142 @@
+"""The EEG Foundation Challenge 2025 as a benchmark family: five tasks under three definitions."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable
+from importlib.resources import as_file, files
+
+import pandas as pd
+
+from neuroarena.benchmarks.benchmark import Benchmark, WindowShape
+from neuroarena.datasets.dataset import locate_folder
+from neuroarena.errors import InputError
+from neuroarena.families.eeg2025 import binding, examples
+from neuroarena.families.eeg2025.hbn import DATASET
+from neuroarena.families.eeg2025.hbn.facts import CHANNELS, DEMOGRAPHICS
+from neuroarena.families.eeg2025.pieces import stacked_channels
+from neuroarena.families.eeg2025.windows import RATE_HZ, WINDOW
+from neuroarena.recordings import Recording, channel_table
+from neuroarena.scoring import Manifest, manifests_from_toml
+
+DEFINITIONS = ("as-scored", "as-described", "zero-shot")
+SPLITS = ("validation", "sealed")
+RESPONSE_TIME = "response-time"
+# Task -> column of participants.tsv.
+FACTOR_OF = {
+    "externalizing": "externalizing",
+    "p-factor": "p_factor",
+    "internalizing": "internalizing",
+    "attention": "attention",
+}
+TASKS = (RESPONSE_TIME, *FACTOR_OF)
+
+
+class Eeg2025:
+    """Response times and factors of psychopathology from EEG, across people and tasks."""
+
+    name = "eeg2025"
+    title = "EEG Foundation Challenge 2025: response times and psychopathology from EEG"
+    definitions = DEFINITIONS
+
+    def tasks(self, definition: str) -> tuple[str, ...]:
+        """List the tasks of a definition in their canonical order."""
+        return (RESPONSE_TIME,) if definition == "zero-shot" else TASKS
+
+    def splits(self, definition: str) -> tuple[str, ...]:
+        """List the splits, the default first."""
+        return SPLITS
+
+    def manifest(self, task: str, definition: str) -> Manifest:
+        """Give the rules of a task."""
+        return _manifests(definition)[task]
+
+    def window(self, task: str, definition: str) -> WindowShape:
+        """Tell what windows look like: 2 s of 129 channels at 100 Hz, or a person's 15 minutes."""
+        channels = channel_table(CHANNELS, kind="eeg")
+        if definition == "zero-shot":
+            channels = stacked_channels(channels, examples.PRE_TRIAL, examples.SURROUNDED)
+        one_a_person = definition == "as-described" and task != RESPONSE_TIME
+        samples = round(binding.MINIMUM_MINUTES * 60 * RATE_HZ) if one_a_person else WINDOW
+        return WindowShape(channels, float(RATE_HZ), samples)
+
+    def load(
+        self,
+        task: str,
+        definition: str,
+        data: str | None = None,
+        *,
+        releases: Iterable[str] | None = None,
+        minimum_minutes: float | None = None,
+        channels: int = 129,
+        fast: bool = False,
+    ) -> Benchmark:
+        """Bind a task to a folder of HBN-EEG.
+
+        Parameters
+        ----------
+        task, definition : str
+        data : str, optional
+            The folder; without it, where ``NEUROARENA_HBN`` or ``NEUROARENA_DATA`` point.
+        releases : iterable of str, optional
+            Only these releases ("R5") or folders ("R5_mini_L100_bdf"); the split hash then differs.
+        minimum_minutes : float, optional
+            Least EEG of a person who counts, where one prediction a person is asked (as-described, factors):
+            15, or what a simulated twin says of itself.
+        channels : {129, 128}
+            128 leaves the flat reference Cz out; not in the definition as-scored.
+        fast : bool
+            Judge only four people: to see whether a decoder runs.
+
+        Raises
+        ------
+        InputError
+            For an option out of range, and for releases or recordings that are not in the folder.
+        """
+        named = None if releases is None else ((releases,) if isinstance(releases, str) else tuple(releases))
+        dataset = binding.open_folder(str(locate_folder(DATASET, data)), named)
+        if not isinstance(channels, int) or not isinstance(fast, bool):
+            raise InputError(
+                f"channels must be 128 or 129 and fast true or false, got {channels!r} and {fast!r}."
+            )
+        choices = binding.Choices.checked(
+            dataset, definition, minimum_minutes, channels, fast, named is not None
+        )
+        one_a_person = definition == "as-described" and task != RESPONSE_TIME
+        notes = choices.notes(dataset, one_a_person)
+        manifest = self.manifest(task, definition)
+        if notes:
+            # Other people or inputs are another task: the note changes the hash, so that boards do not mix the two.
+            manifest = manifest.replace(notes=(*manifest.notes, *notes))
+        zero_shot = definition == "zero-shot"
+        make: Callable[[], pd.DataFrame]
+        opened: Callable[..., Recording]
+        if zero_shot:
+            make, opened = functools.partial(examples.pair_examples, dataset), examples.open_pair
+        elif task == RESPONSE_TIME:
+            make, opened = functools.partial(examples.trial_examples, dataset), examples.open_window
+        elif one_a_person:
+            make = functools.partial(examples.person_examples, dataset, FACTOR_OF[task], choices)
+            opened = examples.open_person
+        else:
+            make = functools.partial(examples.crop_examples, dataset, FACTOR_OF[task])
+            opened = examples.open_window
+        return Benchmark(
+            manifest=manifest,
+            make_examples=make,
+            split_rules=binding.split_rules(dataset, choices, zero_shot),
+            open_recording=functools.partial(opened, dataset, choices),
+            simulated=dataset.simulated,
+            options=choices.recorded(dataset),
+            notes=notes,
+            known=() if definition == "as-scored" else DEMOGRAPHICS,
+        )
+
+
+FAMILY = Eeg2025()
+
+
+@functools.cache
+def _manifests(definition: str) -> dict[str, Manifest]:
+    with as_file(files(__package__).joinpath(f"eeg2025-{definition}.toml")) as path:
+        return manifests_from_toml(path)

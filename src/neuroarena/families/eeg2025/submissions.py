@@ -1,0 +1,282 @@
+"""Code submissions of the challenge: the windows a model is given, and what its answers are worth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from neuroarena.benchmarks.benchmark import Benchmark
+from neuroarena.errors import InputError, NeuroarenaError
+from neuroarena.families.eeg2025.final_board import DECIMALS, WEIGHTS
+from neuroarena.families.eeg2025.windows import WINDOW
+from neuroarena.scoring import COMBINERS, UnitScores, columns_of, score
+from neuroarena.statistics import bootstrap
+
+_ADDITIVE = ("n", "sse", "sum_y", "sum_y2")
+
+
+def overall(challenge1: Any, challenge2: Any) -> Any:
+    """Weigh the nRMSE of both challenges, 0.3 and 0.7; numbers or arrays of any one shape.
+
+    Examples
+    --------
+    >>> round(overall(0.9, 1.0), 10)
+    0.97
+    """
+    return WEIGHTS["challenge1"] * challenge1 + WEIGHTS["challenge2"] * challenge2
+
+
+def submission_windows(benchmark: Benchmark, split: str | None = None) -> Iterator[tuple[str, np.ndarray]]:
+    """Give the windows that a submission is judged on, a recording or a person at a time, without any target.
+
+    Parameters
+    ----------
+    benchmark : Benchmark
+        Of the family eeg2025; not zero-shot, whose input is no window of 129 channels.
+    split : str, optional
+        By default the benchmark's first.
+
+    Yields
+    ------
+    key : str
+        The recording; or the person, where one prediction a person is asked.
+    windows : float32 array (n, channels, 200)
+        In microvolts and in time order, as the published scorer gives them.
+    """
+    _check_definition(benchmark)
+    for key, rows in _judged(benchmark, split):
+        recording = benchmark.recording(key)
+        windows = [
+            recording.read(start, stop).reshape(len(recording.channels), -1, WINDOW).transpose(1, 0, 2)
+            for start, stop in zip(rows["start"], rows["stop"], strict=True)
+            if stop - start > WINDOW
+        ]
+        if windows:
+            yield key, np.ascontiguousarray(windows[0])
+        else:
+            yield key, recording.windows(rows["start"].to_numpy(), WINDOW)
+
+
+Predictions = Mapping[str, Any] | np.ndarray
+
+
+def prediction_rows(benchmark: Benchmark, predictions: Predictions, split: str | None = None) -> pd.DataFrame:
+    """Turn a submission's answers to :func:`submission_windows` into a table of predictions.
+
+    Where one prediction a person is asked it is the mean over the person's windows.
+
+    Parameters
+    ----------
+    predictions : mapping of str to array, or array
+        Key -> one number a window, (n,) or (n, 1), in the order of the windows; or the numbers of all windows
+        in one array, in the order of the keys.
+
+    Raises
+    ------
+    NeuroarenaError
+        When a key is missing, or the numbers are not as many as the windows or not finite.
+    """
+    judged = list(_judged(benchmark, split))
+    if isinstance(predictions, np.ndarray):
+        predictions = _by_key(benchmark, predictions, judged)
+    rows = []
+    for key, own in judged:
+        if key not in predictions:
+            raise NeuroarenaError(
+                f"{benchmark.name}: there are no predictions for {key}. Nothing was scored."
+            )
+        answers = np.asarray(predictions[key], dtype=np.float64)
+        answers = answers[:, 0] if answers.ndim == 2 and answers.shape[1] == 1 else answers
+        expected = _n_windows(own)
+        if answers.shape != (expected,):
+            raise NeuroarenaError(
+                f"{benchmark.name}: {key}: got predictions of shape {answers.shape}; expected one number for each of "
+                f"{expected} windows. Nothing was scored."
+            )
+        if not np.isfinite(answers).all():
+            where = int((~np.isfinite(answers)).argmax())
+            raise NeuroarenaError(
+                f"{benchmark.name}: {key}: the prediction for window {where} is {answers[where]}. Every number must be "
+                "finite. Nothing was scored."
+            )
+        if expected > len(own):
+            answers = np.array([answers.mean()])
+        rows.append(pd.DataFrame({"id": own["id"].to_numpy(), "number": answers}))
+    return pd.concat(rows, ignore_index=True)
+
+
+def _n_windows(rows: pd.DataFrame) -> int:
+    return int((rows["stop"] - rows["start"]).sum()) // WINDOW
+
+
+def _by_key(
+    benchmark: Benchmark, flat: np.ndarray, judged: list[tuple[str, pd.DataFrame]]
+) -> dict[str, np.ndarray]:
+    cuts = np.cumsum([_n_windows(rows) for _, rows in judged])
+    if len(flat) != cuts[-1]:
+        raise NeuroarenaError(
+            f"{benchmark.name}: got {len(flat)} predictions for {cuts[-1]} windows. Nothing was scored."
+        )
+    return dict(zip((key for key, _ in judged), np.split(flat, cuts[:-1]), strict=True))
+
+
+def score_windows(
+    challenge1: Benchmark,
+    predictions1: Predictions,
+    challenge2: Benchmark,
+    predictions2: Predictions,
+    split: str | None = None,
+    *,
+    n_draws: int = 10_000,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """Score a submission on both challenges: the published keys, and 95 % intervals over people.
+
+    Parameters
+    ----------
+    challenge1, challenge2 : Benchmark
+        ``eeg2025/response-time`` and a factor, of one definition.
+    predictions1, predictions2 : mapping of str to array, or array
+        As :func:`prediction_rows` takes them.
+    split : str, optional
+    n_draws, seed : int
+        Of the bootstrap over people; the same people are drawn for both challenges.
+
+    Returns
+    -------
+    dict
+        ``overall``, ``challenge1``, ``challenge2`` (nRMSE; under as-scored rounded to five decimals, as the
+        published scorer does), ``intervals`` ([low, high] of each, or None with the reason in
+        ``no_intervals``), ``definition``, ``split``, ``n_people``, ``simulated``.
+
+    Raises
+    ------
+    InputError
+        When the benchmarks are not the two challenges of one definition.
+    NeuroarenaError
+        When predictions are missing, of another number, or not finite.
+    """
+    _check_pair(challenge1, challenge2)
+    scores = {}
+    for name, benchmark, predictions in (
+        ("challenge1", challenge1, predictions1),
+        ("challenge2", challenge2, predictions2),
+    ):
+        truth = benchmark.truth(benchmark.split(split or benchmark.splits[0]))
+        scores[name] = score(prediction_rows(benchmark, predictions, split), truth, benchmark.manifest, name)
+    points = {name: own.value for name, own in scores.items()}
+    points = {"overall": float(overall(**points)), **points}
+    digits = DECIMALS if challenge1.manifest.definition == "as-scored" else None
+    people = {unit for own in scores.values() for unit in own.table["unit"]}
+    said: dict[str, Any] = {name: _rounded(value, digits) for name, value in points.items()}
+    try:
+        limits = intervals(scores["challenge1"], challenge1, scores["challenge2"], challenge2, n_draws, seed)
+        said["intervals"] = {
+            name: [_rounded(edge, digits) for edge in edges] for name, edges in limits.items()
+        }
+    except InputError:
+        # Some draws hold one person only, whose factor has no spread.
+        reason = f"{len(people)} people are too few to draw people again and again."
+        said |= {"intervals": None, "no_intervals": reason}
+    return said | {
+        "definition": challenge1.manifest.definition,
+        "split": split or challenge1.splits[0],
+        "n_people": len(people),
+        "simulated": challenge1.simulated,
+        "notes": list(dict.fromkeys([*challenge1.notes, *challenge2.notes])),
+    }
+
+
+def intervals(
+    scores1: UnitScores,
+    challenge1: Benchmark,
+    scores2: UnitScores,
+    challenge2: Benchmark,
+    n_draws: int = 10_000,
+    seed: int = 0,
+    level: float = 0.95,
+) -> dict[str, tuple[float, float]]:
+    """Draw people with replacement, the same for both challenges, and give the interval of each score.
+
+    Raises
+    ------
+    InputError
+        When a score is not defined in some draw.
+    """
+    table = _people_table(scores1, challenge1, scores2, challenge2)
+    limits = {}
+    for name, combiner in _COMBINERS.items():
+        draws = bootstrap(table, n_draws, seed=seed, combiner=combiner)
+        edges = draws.interval(level).iloc[0]
+        limits[name] = (float(edges["low"]), float(edges["high"]))
+    return limits
+
+
+def _people_table(
+    scores1: UnitScores, challenge1: Benchmark, scores2: UnitScores, challenge2: Benchmark
+) -> pd.DataFrame:
+    """Set the additive columns of both challenges side by side, a row a person; zero where one has none."""
+    parts = []
+    for number, (scores, benchmark) in enumerate(((scores1, challenge1), (scores2, challenge2)), start=1):
+        columns = columns_of(scores, benchmark.manifest)
+        units = sorted(set(scores.table["unit"]))
+        named = {f"{name}_{number}": columns[name] for name in _ADDITIVE}
+        parts.append(pd.DataFrame(named, index=pd.Index(units, name="unit")))
+    return parts[0].join(parts[1], how="outer").fillna(0.0).reset_index().assign(team="submission")
+
+
+def _nrmse(sums: Mapping[str, np.ndarray], number: int) -> np.ndarray:
+    return COMBINERS.get("nrmse").function({name: sums[f"{name}_{number}"] for name in _ADDITIVE})
+
+
+def _nrmse1(sums: dict[str, np.ndarray]) -> np.ndarray:
+    return _nrmse(sums, 1)
+
+
+def _nrmse2(sums: dict[str, np.ndarray]) -> np.ndarray:
+    return _nrmse(sums, 2)
+
+
+def _overall(sums: dict[str, np.ndarray]) -> np.ndarray:
+    return np.asarray(overall(_nrmse1(sums), _nrmse2(sums)))
+
+
+_COMBINERS = {"overall": _overall, "challenge1": _nrmse1, "challenge2": _nrmse2}
+
+
+def _judged(benchmark: Benchmark, split: str | None) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Go through the judged recordings in order of their keys, their examples in time order."""
+    chosen = benchmark.split(split or benchmark.splits[0])
+    ids = {example for fold in chosen.folds for example in fold.test}
+    judged = benchmark.examples[benchmark.examples["id"].isin(ids)]
+    for key, rows in judged.groupby("recording", sort=True):
+        # Crops may overtake each other; ids number the windows in their own order.
+        yield str(key), rows.sort_values("id", ignore_index=True)
+
+
+def _rounded(value: float, digits: int | None) -> float:
+    return float(value) if digits is None else round(float(value), digits)
+
+
+def _check_definition(benchmark: Benchmark) -> None:
+    if not benchmark.manifest.name.startswith("eeg2025/") or benchmark.manifest.definition == "zero-shot":
+        raise InputError(
+            f"{benchmark.name}: takes no code submissions; eeg2025@as-scored and eeg2025@as-described do."
+        )
+
+
+def _check_pair(challenge1: Benchmark, challenge2: Benchmark) -> None:
+    for benchmark in (challenge1, challenge2):
+        _check_definition(benchmark)
+    first, second = challenge1.manifest, challenge2.manifest
+    if first.name != "eeg2025/response-time" or second.name == "eeg2025/response-time":
+        raise InputError(
+            f"Challenge 1 is eeg2025/response-time and challenge 2 a factor; got {first.name} and {second.name}."
+        )
+    if first.definition != second.definition or challenge1.options["fast"] != challenge2.options["fast"]:
+        raise InputError(
+            f"Both challenges need one definition and the same people; got {challenge1.name} and {challenge2.name}."
+        )
