@@ -15,12 +15,12 @@ from neuroarena.cli import main
 from neuroarena.cli.app import app
 from neuroarena.datasets import load_dataset
 from neuroarena.decoders import Linear
-from neuroarena.decoders.encoders import brainbert_linear, popt_frozen
 from neuroarena.decoders.grid import decoder_grid, parse_grid
 from neuroarena.decoders.preparing import prepared
 from neuroarena.errors import InputError
 from neuroarena.evaluation import evaluate
 from neuroarena.evaluation.identity import identify
+from neuroarena.families.neuroprobe.encoders import brainbert_linear, popt_frozen
 from neuroarena.features import Downsample, FeatureChain, Notch
 
 QUESTION = "neuroprobe/onset"

@@ -8,14 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neuroarena.benchmarks import Fold, Split
-from neuroarena.benchmarks.neuroprobe.folds import (
+from neuroarena.errors import InputError
+from neuroarena.families.neuroprobe.folds import (
     cross_session,
     cross_subject,
     longest_sessions,
     within_session,
 )
-from neuroarena.benchmarks.neuroprobe.sessions import FULL, LONGEST, session_key, training_sessions
-from neuroarena.errors import InputError
+from neuroarena.families.neuroprobe.sessions import FULL, LONGEST, session_key, training_sessions
 
 
 def examples_of(sizes: dict[str, int]) -> pd.DataFrame:

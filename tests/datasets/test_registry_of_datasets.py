@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from neuroarena.datasets import DATASETS, load_dataset, locate
-from neuroarena.datasets.braintreebank import BrainTreebank
 from neuroarena.errors import InputError, UnknownName
+from neuroarena.families.neuroprobe.braintreebank import BrainTreebank
+from track_twins import twin
 
 
 @pytest.fixture(autouse=True)
@@ -15,11 +16,12 @@ def _no_variables(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-def test_braintreebank_is_registered_and_opens_a_folder(twin_root: Path) -> None:
+def test_braintreebank_is_registered_and_opens_a_folder() -> None:
+    folder = twin("braintreebank")
     assert "braintreebank" in DATASETS.names()
     dataset = load_dataset("braintreebank")
-    assert isinstance(dataset.open(twin_root), BrainTreebank)
-    assert dataset.verify(twin_root) == []
+    assert isinstance(dataset.open(folder), BrainTreebank)
+    assert dataset.verify(folder) == []
     assert {"subjects", "seed", "ideal"} <= set(dataset.simulate_options)
 
 

@@ -20,7 +20,6 @@ from neuroarena.board.wording import p_text
 if TYPE_CHECKING:
     from neuroarena.board.exports import EXPORTS as EXPORTS
     from neuroarena.board.exports import export as export
-    from neuroarena.board.imports import entries_from_neuroprobe as entries_from_neuroprobe
     from neuroarena.board.plots import save_plots as save_plots
     from neuroarena.board.report import render_report as render_report
     from neuroarena.board.report import write_report as write_report
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "EXPORTS": "exports",
-    "entries_from_neuroprobe": "imports",
     "export": "exports",
     "print_board": "terminal",
     "print_standings": "terminal",
@@ -49,7 +47,6 @@ __all__ = [
     "Role",
     "Rules",
     "Standings",
-    "entries_from_neuroprobe",
     "entries_from_results",
     "export",
     "family_transfer_board",

@@ -135,8 +135,8 @@ def board(
 
 def _aggregates(folders: list[Path], split: str | None, level: str) -> list[dict[str, Any]]:
     """Give mean and SEM of every task and overall, by the leaderboard's own formula."""
-    from neuroarena.benchmarks.neuroprobe import aggregate, read_submission
-    from neuroarena.benchmarks.neuroprobe.submissions import split_name
+    from neuroarena.families.neuroprobe import aggregate, read_submission
+    from neuroarena.families.neuroprobe.submissions import split_name
 
     rows = []
     for submission in map(read_submission, folders):
@@ -251,7 +251,7 @@ def _board(
     }
     rules = Rules.of(**typed) if rules_file is None else Rules.from_toml(rules_file, **typed)
     if source is Source.neuroprobe:
-        from neuroarena.board import entries_from_neuroprobe
+        from neuroarena.families.neuroprobe.importer import entries_from_neuroprobe
 
         entries, notes = entries_from_neuroprobe(paths, split=split, level=level, allow_mixed=allow_mixed)
         for note in notes:

@@ -12,8 +12,8 @@ from neuroarena.cli.options import Data, Json, Option, Split, named_values
 from neuroarena.cli.output import print_json
 
 if TYPE_CHECKING:
-    from neuroarena.benchmarks.neuroprobe.submission_verdict import Verdict
     from neuroarena.evaluation.leaks import LeakReport
+    from neuroarena.families.neuroprobe.submission_verdict import Verdict
 
 app = typer.Typer(
     help="Check a decoder or a benchmark before it is run, or a submission before it is sent.",
@@ -131,7 +131,7 @@ def _print_leaks(report: LeakReport) -> None:
 
 
 def _check_neuroprobe(folder: Path, as_json: bool) -> None:
-    from neuroarena.benchmarks.neuroprobe.submission_verdict import check_submission
+    from neuroarena.families.neuroprobe.submission_verdict import check_submission
 
     verdict = check_submission(folder)
     if as_json:
@@ -144,8 +144,8 @@ def _check_neuroprobe(folder: Path, as_json: bool) -> None:
 
 def _print_verdict(verdict: Verdict) -> None:
     """Print every rule with what breaks it; the same words about several files are said once."""
-    from neuroarena.benchmarks.neuroprobe.submission_rules import RULES
     from neuroarena.board.wording import shown_name
+    from neuroarena.families.neuroprobe.submission_rules import RULES
 
     print(f"{shown_name(verdict.name)}{' (simulated)' if verdict.simulated else ''}")
     for rule, (kind, words) in RULES.items():

@@ -271,7 +271,7 @@ def convert(
     as_json: Json = False,
 ) -> None:
     """Turn a published checkpoint into safetensors; nothing in the file is executed."""
-    from neuroarena.decoders.encoders import convert_checkpoint
+    from neuroarena.families.neuroprobe.encoders import convert_checkpoint
 
     made = convert_checkpoint(model.value, file, out)
     if as_json:

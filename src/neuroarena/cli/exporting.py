@@ -59,9 +59,9 @@ def neuroprobe(
     as_json: Json = False,
 ) -> None:
     """Write the runs of one decoder as an official submission folder, whole or not at all."""
-    from neuroarena.benchmarks.neuroprobe.submission_verdict import check_submission
-    from neuroarena.board.submission import export_submission
     from neuroarena.evaluation import find_results, load_result
+    from neuroarena.families.neuroprobe.submission_export import export_submission
+    from neuroarena.families.neuroprobe.submission_verdict import check_submission
 
     folder = export_submission(
         [load_result(found) for found in find_results(results)],
@@ -110,9 +110,9 @@ def paper(
     as_json: Json = False,
 ) -> None:
     """Write the Neuroprobe paper's bar figure and tables, from our results and submissions side by side."""
-    from neuroarena.board.paper import paper_data, read_paper, write_paper
     from neuroarena.board.rules import Rules
     from neuroarena.board.wording import shown_name
+    from neuroarena.families.neuroprobe.paper import paper_data, read_paper, write_paper
 
     made = read_paper(paths, split=split, allow_mixed=allow_mixed, rules=Rules.of(n_draws=draws))
     for note in made.notes:

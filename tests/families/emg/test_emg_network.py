@@ -12,9 +12,6 @@ from rapidfuzz.distance import Levenshtein
 from typer.testing import CliRunner
 
 from emg_sessions import context, load, parts, small_twin
-from neuroarena.decoders.encoders import convert_emg2qwerty, find_weights
-from neuroarena.decoders.encoders.shapes import shape_of, tensor_shapes
-from neuroarena.decoders.encoders.weights import load_module
 from neuroarena.decoders.streams import StreamMeta, drive
 from neuroarena.errors import InputError, MissingDependency, NeuroarenaError
 from neuroarena.evaluation.identity import identify
@@ -31,6 +28,9 @@ from neuroarena.families.emg.decoders.stretches import (
 from neuroarena.families.emg.decoders.tds import TdsCtc
 from neuroarena.families.emg.emg2qwerty import DATASET
 from neuroarena.families.emg.emg2qwerty.characters import BLANK
+from neuroarena.families.neuroprobe.encoders import convert_emg2qwerty, find_weights
+from neuroarena.families.neuroprobe.encoders.shapes import shape_of, tensor_shapes
+from neuroarena.families.neuroprobe.encoders.weights import load_module
 from neuroarena.recordings import from_array
 
 torch = pytest.importorskip("torch")

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from neuroarena.decoders.encoders.shapes import EMG_BINS, EMG_CLASSES, EMG_ELECTRODES, TdsShape
+from neuroarena.families.neuroprobe.encoders.shapes import EMG_BINS, EMG_CLASSES, EMG_ELECTRODES, TdsShape
 
 BANDS = 2
 

@@ -10,8 +10,6 @@ import numpy as np
 
 from neuroarena.atomic import replacing
 from neuroarena.decoders.decoder import Context, Part
-from neuroarena.decoders.encoders.shapes import shape_of
-from neuroarena.decoders.encoders.weights import NOTE, Weights, as_weights, find_weights, fresh_module
 from neuroarena.decoders.networks.training import import_torch, private_torch
 from neuroarena.decoders.streams import StreamMeta
 from neuroarena.errors import MissingDependency, NeuroarenaError
@@ -19,6 +17,14 @@ from neuroarena.families.emg.decoders.greedy import GreedyText
 from neuroarena.families.emg.decoders.listening import TRACK_RULE, Listener
 from neuroarena.families.emg.decoders.stretches import stretches, window_starts
 from neuroarena.families.emg.decoders.training import CtcCourse, CtcSchedule, judge, train_network
+from neuroarena.families.neuroprobe.encoders.shapes import shape_of
+from neuroarena.families.neuroprobe.encoders.weights import (
+    NOTE,
+    Weights,
+    as_weights,
+    find_weights,
+    fresh_module,
+)
 from neuroarena.features import FeatureChain
 from neuroarena.fingerprint import canonical_json
 

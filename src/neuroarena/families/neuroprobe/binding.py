@@ -1,0 +1,319 @@
+"""Binding Neuroprobe to a BrainTreebank folder: which sessions, which windows, which electrodes."""
+
+from __future__ import annotations
+
+import difflib
+import functools
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from neuroarena.errors import InputError
+from neuroarena.families.neuroprobe import labels
+from neuroarena.families.neuroprobe.braintreebank import BrainTreebank, nonverbal_table, word_table
+from neuroarena.families.neuroprobe.sessions import (
+    FULL,
+    SESSIONS,
+    Session,
+    film_of,
+    parse_session,
+    recurring_films,
+    session_key,
+    subset_electrodes,
+)
+from neuroarena.families.neuroprobe.tasks import tasks_of
+from neuroarena.recordings import Recording
+
+# What stands in for the published pitch table where a folder lacks it: columns of features.csv.
+_STAND_INS = {"enhanced_pitch": "pitch", "delta_enhanced_pitch": "delta_pitch"}
+# The columns of features.csv that tasks read; the others need not stay in memory.
+_READ_COLUMNS = frozenset(task.column for task in tasks_of("2025.07").values())
+
+
+@functools.lru_cache(maxsize=4)
+def open_folder(root: str) -> BrainTreebank:
+    """Open a BrainTreebank folder, once."""
+    return BrainTreebank(root)
+
+
+def choose_sessions(dataset: BrainTreebank, subset: str, wanted: Iterable[str] | None) -> list[Session]:
+    """Pick the sessions of a subset; one that is absent is an error unless the data are a twin.
+
+    A twin is small by design and its card says which sessions it has; the split hash tells the
+    two apart.
+    """
+    if subset not in SESSIONS:
+        raise InputError(f'"{subset}" is not a subset of Neuroprobe; expected lite, nano or full.')
+    table = list(SESSIONS[subset])
+    if wanted is not None:
+        chosen = list(dict.fromkeys(parse_session(text) for text in wanted))
+        foreign = [session_key(session) for session in chosen if session not in table]
+        if foreign:
+            raise InputError(f"The subset {subset} of Neuroprobe has no session {', '.join(foreign)}.")
+        table = chosen
+    elif dataset.simulated:
+        table = [session for session in table if session in dataset.sessions]
+    absent = [session_key(session) for session in table if session not in dataset.sessions]
+    if absent or not table:
+        raise InputError(
+            f"{dataset.root}: the subset {subset} needs the sessions {', '.join(absent) or 'of its table'}, which are "
+            "not there. Get them, or name the sessions you have with --sessions; nothing is left out silently."
+        )
+    return table
+
+
+def choose_judged(sessions: Sequence[Session], wanted: Iterable[str] | None) -> frozenset[str] | None:
+    """Check the sessions that are to be judged; None means all that are loaded."""
+    if wanted is None:
+        return None
+    judged = [parse_session(text) for text in wanted]
+    foreign = [session_key(session) for session in judged if session not in sessions]
+    if foreign or not judged:
+        raise InputError(
+            f"judged names {', '.join(foreign) or 'no session'}; expected some of the sessions that are loaded: "
+            f"{', '.join(session_key(session) for session in sessions)}."
+        )
+    return frozenset(session_key(session) for session in judged)
+
+
+def film_notes(sessions: Sequence[Session]) -> tuple[str, ...]:
+    """Say which films recur among the sessions, and which recur in sessions left for pretraining."""
+    keys = [session_key(session) for session in sessions]
+    notes = [
+        f"The film {film} was watched in {', '.join(seen)}: a decoder trained on one of them has seen the film of "
+        "the others. No split trains on one to judge another; pooled training may."
+        for film, seen in recurring_films(keys).items()
+    ]
+    for other in (session_key(session) for session in FULL if session not in sessions):
+        seen = [key for key in keys if film_of(key) == film_of(other)]
+        if seen:
+            notes.append(
+                f"{other}, which is not part of these data, shows {film_of(other)}, the film of {', '.join(seen)}: "
+                "a decoder pretrained on it has seen that film."
+            )
+    return tuple(notes)
+
+
+class _Annotations(NamedTuple):
+    """What the labels of a session are made from."""
+
+    words: pd.DataFrame
+    nonverbal: pd.DataFrame
+    features: pd.DataFrame
+    pitch: dict[str, Any] | None
+
+
+def _annotations(dataset: BrainTreebank, session: Session, definition: str) -> _Annotations:
+    """Read the tables of a session once for all tasks, and again when a file has changed."""
+    stem = f"sub_{session[0]}_trial{session[1]:03d}_"
+    movie = dataset.movie(*session)
+    files = [
+        *(dataset.root / "transcripts" / movie).glob("*"),
+        *(dataset.root / "subject_timings").glob(f"{stem}*"),
+        *(dataset.root / "pitch_volume_features").glob(f"{movie}_*"),
+    ]
+    states = [(path, path.stat()) for path in sorted(files)]
+    stamp = tuple((str(path), state.st_mtime_ns, state.st_size) for path, state in states)
+    return _read_annotations(dataset, session, definition == "2025.07", stamp)
+
+
+@functools.lru_cache(maxsize=64)
+def _read_annotations(
+    dataset: BrainTreebank, session: Session, with_suffixes: bool, stamp: tuple[object, ...]
+) -> _Annotations:
+    del stamp  # only tells one state of the files from another
+    triggers = dataset.triggers(*session)
+    features = dataset.features(*session)
+    words = word_table(features, triggers)
+    # The windows without speech are the same in all definitions; the words of July 2025 include suffixes.
+    nonverbal = nonverbal_table(words, int(triggers["index"].iloc[-1]))
+    if with_suffixes:
+        words = word_table(features, triggers, drop_suffixes=False, drop_duplicates=False)
+    read = [column for column in features.columns if column in _READ_COLUMNS]
+    pitch = dataset.pitch(dataset.movie(*session)) or _pitch_from_columns(features)
+    return _Annotations(words, nonverbal, features[read], pitch)
+
+
+def _pitch_from_columns(features: pd.DataFrame) -> dict[str, Any] | None:
+    """Make a pitch table from the columns that exist, keyed by start time as the published one is."""
+    present = {name: column for name, column in _STAND_INS.items() if column in features.columns}
+    if not present:
+        return None
+    columns = {name: features[column].tolist() for name, column in present.items()}
+    return {
+        repr(float(start)): {name: values[row] for name, values in columns.items()}
+        for row, start in enumerate(features["start"])
+    }
+
+
+def pitch_notes(
+    dataset: BrainTreebank, sessions: Sequence[Session], task: str, definition: str
+) -> tuple[str, ...]:
+    """Say where the pitch was read from, when it is not the published table."""
+    known = tasks_of(definition)
+    if task not in known or known[task].column not in _STAND_INS:
+        return ()
+    films = list(dict.fromkeys(dataset.movie(*session) for session in sessions))
+    lacking = [film for film in films if dataset.pitch(film) is None]
+    if not lacking:
+        return ()
+    return (
+        f'The published pitch table is missing for {", ".join(lacking)}: the column "{_STAND_INS[known[task].column]}" '
+        "of features.csv was ranked instead, so that the items differ from the published ones.",
+    )
+
+
+@functools.lru_cache(maxsize=64)
+def _n_samples(dataset: BrainTreebank, session: Session) -> int:
+    some = dataset.electrodes(session[0])["name"].iloc[:1].tolist()
+    return dataset.recording(*session, some).n_samples
+
+
+def session_examples(dataset: BrainTreebank, session: Session, task: str, **options: Any) -> pd.DataFrame:
+    """Make the examples of one session from its tables.
+
+    Raises
+    ------
+    InputError
+        Naming the session; also for a window that lies outside the recording.
+    """
+    key = session_key(session)
+    tables = _annotations(dataset, session, options["definition"])
+    try:
+        items = labels.examples(task, *tables, **options)
+        _check_inside(items, _n_samples(dataset, session), options["offset_s"])
+    except InputError as error:
+        raise InputError(f"{key}: {error}") from error
+    return pd.DataFrame(
+        {
+            "id": [f"{key}-{item:05d}" for item in range(len(items))],
+            "recording": key,
+            "start": items["start"],
+            "stop": items["stop"],
+            "target": items["label"],
+            "unit": key,
+            "cluster": f"subject {session[0]}",
+            "subject": str(session[0]),
+            "session": key,
+        }
+    )
+
+
+def _check_inside(items: pd.DataFrame, n_samples: int, offset_s: Sequence[float]) -> None:
+    """Refuse windows that leave the recording; leaving items out would make another task of it."""
+    outside = np.flatnonzero((items["start"] < 0) | (items["stop"] > n_samples))
+    if len(outside):
+        item = items.iloc[outside[0]]
+        raise InputError(
+            f"{len(outside)} windows lie outside the recording, which has samples 0 to {n_samples}; the first is item "
+            f"{outside[0]}, [{item['start']}, {item['stop']}), {offset_s[0]:g} to {offset_s[1]:g} s from its onset. "
+            "The annotation belongs to another recording, the recording is cut short, or the offset is too wide."
+        )
+
+
+def all_examples(
+    dataset: BrainTreebank, sessions: Sequence[Session], task: str, **options: Any
+) -> pd.DataFrame:
+    """Make the examples of all sessions, one recording a session."""
+    parts = [session_examples(dataset, session, task, **options) for session in sessions]
+    return pd.concat(parts, ignore_index=True)
+
+
+def electrode_examples(
+    dataset: BrainTreebank, electrodes: dict[Session, tuple[str, ...]], task: str, **options: Any
+) -> pd.DataFrame:
+    """Make the examples of single electrodes: each is a recording and a unit of its own."""
+    parts = []
+    for session, names in electrodes.items():
+        whole = session_examples(dataset, session, task, **options)
+        key, item = session_key(session), whole["id"].str.rpartition("-")[2]
+        for name in names:
+            own = f"{key}/{name}"
+            parts.append(whole.assign(id=own + "-" + item, recording=own, unit=own))
+    return pd.concat(parts, ignore_index=True)
+
+
+def session_electrodes(
+    dataset: BrainTreebank, session: Session, subset: str, definition: str
+) -> tuple[str, ...]:
+    """List the electrodes of a session in a subset, in their order.
+
+    Raises
+    ------
+    InputError
+        When the folder lacks electrodes of the subset; a twin may lack some, not all.
+    """
+    unlocated = definition == "2025.07"
+    present = dataset.electrodes(session[0], unlocated=unlocated)["name"].tolist()
+    wanted = subset_electrodes(subset, session[0], definition)
+    if wanted is None:
+        return tuple(present)
+    found = tuple(label for label in wanted if label in set(present))
+    absent = [label for label in wanted if label not in set(present)]
+    if absent and not (dataset.simulated and found):
+        raise InputError(
+            f"{session_key(session)}: {len(absent)} electrodes of the subset {subset} are not in this folder, "
+            f"for example {absent[0]}."
+        )
+    return found
+
+
+def choose_electrodes(
+    dataset: BrainTreebank,
+    sessions: Sequence[Session],
+    subset: str,
+    definition: str,
+    wanted: str | Iterable[str] | None,
+) -> dict[Session, tuple[str, ...]]:
+    """Pick single electrodes of every session: all of its subset, or those that are named.
+
+    Raises
+    ------
+    InputError
+        For a name that a session does not have, with the closest ones.
+    """
+    named = [wanted] if isinstance(wanted, str) else wanted
+    names = None if named is None else tuple(dict.fromkeys(named))
+    if names is not None and not names:
+        raise InputError("electrode names none; leave it out for all electrodes.")
+    chosen = {}
+    for session in sessions:
+        known = session_electrodes(dataset, session, subset, definition)
+        unknown = [name for name in names or () if name not in known]
+        if unknown:
+            close = difflib.get_close_matches(unknown[0], known, n=3, cutoff=0.5)
+            raise InputError(
+                f'{session_key(session)} has no electrode "{unknown[0]}" in the subset {subset}'
+                f"{'; did you mean ' + ' or '.join(close) if close else ''}. An electrode belongs to one person: "
+                "name that person's sessions with --sessions."
+            )
+        chosen[session] = known if names is None else names
+    return chosen
+
+
+def open_recording(dataset: BrainTreebank, subset: str, definition: str, key: str) -> Recording:
+    """Open the recording of a session, or of one electrode (``session/electrode``), once while its files stay."""
+    session = parse_session(key.partition("/")[0])
+    files = [
+        dataset.signal_path(*session),
+        dataset.root / "corrupted_elec.json",
+        *dataset.root.glob(f"electrode_labels/sub_{session[0]}/*"),
+        *dataset.root.glob(f"localization/sub_{session[0]}/*"),
+        *dataset.root.glob("localization/*.csv"),
+    ]
+    states = [(path, path.stat()) for path in sorted(files) if path.exists()]
+    stamp = tuple((str(path), state.st_mtime_ns, state.st_size) for path, state in states)
+    return _open_recording(dataset, subset, definition, key, stamp)
+
+
+@functools.lru_cache(maxsize=4096)
+def _open_recording(
+    dataset: BrainTreebank, subset: str, definition: str, key: str, stamp: tuple[object, ...]
+) -> Recording:
+    del stamp  # only tells one state of the files from another
+    name, _, electrode = key.partition("/")
+    session = parse_session(name)
+    chosen = (electrode,) if electrode else session_electrodes(dataset, session, subset, definition)
+    return dataset.recording(*session, list(chosen), unlocated=definition == "2025.07")

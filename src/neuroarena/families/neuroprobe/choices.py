@@ -1,0 +1,194 @@
+"""What can be chosen when Neuroprobe is loaded, checked once, and what follows from it."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import pandas as pd
+
+from neuroarena.errors import InputError
+from neuroarena.families.neuroprobe import binding, folds, labels
+from neuroarena.families.neuroprobe.braintreebank import BrainTreebank
+from neuroarena.families.neuroprobe.leakage import with_leakage
+from neuroarena.families.neuroprobe.sessions import Session, session_key
+from neuroarena.families.neuroprobe.windows import WHOLE_SECOND, Offset, check_offset
+from neuroarena.scoring import Manifest
+
+Level = Literal["population", "electrode"]
+TrainOn = Literal["longest", "all"]
+
+N_FOLDS = 2
+ELECTRODE_UNIT = "session and electrode; its score is the mean over its folds"
+# The definitions without a validation part.
+_JUDGED_WHOLE = ("2025.09", "2025.07")
+
+
+@dataclass(frozen=True)
+class Choices:
+    """The options of :meth:`.family.Neuroprobe.load`, checked; see there.
+
+    Attributes
+    ----------
+    judged : frozenset of str or None
+        Sessions that are judged; None for all.
+    electrodes : dict of session to labels, or None
+        The single electrodes; None at the level of populations.
+    named_sessions, named_electrodes : bool
+        Whether they were named by the user, and so belong into the record.
+    """
+
+    definition: str
+    subset: labels.Subset
+    multiclass: bool
+    sessions: tuple[Session, ...]
+    judged: frozenset[str] | None
+    n_folds: int
+    max_samples: int | None
+    train_on: TrainOn
+    electrodes: dict[Session, tuple[str, ...]] | None
+    window_s: Offset
+    named_sessions: bool
+    named_electrodes: bool
+
+    @classmethod
+    def checked(
+        cls,
+        dataset: BrainTreebank,
+        definition: str,
+        *,
+        subset: labels.Subset,
+        multiclass: bool,
+        sessions: Iterable[str] | None,
+        judged: Iterable[str] | None,
+        folds: int,
+        max_samples: int | None,
+        train_on: TrainOn,
+        level: Level | None,
+        electrode: str | Iterable[str] | None,
+        offset_s: Any,
+    ) -> Choices:
+        """Check what was asked against the folder and the definition.
+
+        Raises
+        ------
+        InputError
+            Naming the option.
+        """
+        chosen = tuple(binding.choose_sessions(dataset, subset, sessions))
+        _check_count("folds", folds, 2)
+        if max_samples is not None:
+            _check_count("max_samples", max_samples, 2)
+        _check_word("train_on", train_on, ("longest", "all"))
+        single = None
+        if _level(level, electrode) == "electrode":
+            single = binding.choose_electrodes(dataset, chosen, subset, definition, electrode)
+        return cls(
+            definition=definition,
+            subset=subset,
+            multiclass=multiclass,
+            sessions=chosen,
+            judged=binding.choose_judged(chosen, judged),
+            n_folds=folds,
+            max_samples=max_samples,
+            train_on=train_on,
+            electrodes=single,
+            window_s=check_offset(offset_s),
+            named_sessions=sessions is not None,
+            named_electrodes=electrode is not None,
+        )
+
+    def examples(self, dataset: BrainTreebank, task: str) -> pd.DataFrame:
+        """Make the examples table of a task."""
+        options = {
+            "definition": self.definition,
+            "multiclass": self.multiclass,
+            "subset": self.subset,
+            "max_samples": self.max_samples,
+            "offset_s": self.window_s,
+        }
+        if self.electrodes is not None:
+            return binding.electrode_examples(dataset, self.electrodes, task, **options)
+        return binding.all_examples(dataset, self.sessions, task, **options)
+
+    def split_rules(self) -> dict[str, folds.SplitRule]:
+        """Give the rule of every split."""
+        full = self.subset == "full"
+        training = folds.longest_sessions(self.train_on) if full else folds.other_session
+        cut: dict[str, Any] = {
+            "validation": self.definition not in _JUDGED_WHOLE,
+            "in_time": self.definition == "strict",
+            "judged": self.judged,
+        }
+        rules: dict[str, folds.SplitRule] = {
+            "within-session": functools.partial(folds.within_session, n_folds=self.n_folds, **cut),
+            "cross-session": functools.partial(
+                folds.cross_session, training=training, max_samples=self.max_samples, **cut
+            ),
+            "cross-subject": functools.partial(folds.cross_subject, **cut),
+        }
+        if self.electrodes is not None:
+            rules = {name: folds.each_electrode(rule) for name, rule in rules.items()}
+            rules["cross-subject"] = folds.refuse_cross_subject
+        else:
+            # Only within a session can two parts share samples; single electrodes have its folds.
+            within = rules["within-session"]
+            rules["within-session"] = functools.partial(with_leakage, within, float(labels.RATE_HZ))
+        if self.subset == "nano":
+            rules["cross-session"] = folds.refuse_cross_session
+        return rules
+
+    def manifest(self, published: Manifest, task: str) -> Manifest:
+        """Give the rules of a task as chosen; what is not the published question has another hash."""
+        changes: dict[str, Any] = {}
+        n_classes = labels.n_classes(task, self.definition, self.multiclass)
+        if n_classes != len(published.classes):
+            changes["classes"] = tuple(str(label) for label in range(n_classes))
+        if self.electrodes is not None:
+            changes["unit"] = ELECTRODE_UNIT
+        if self.window_s != WHOLE_SECOND:
+            note = f"Windows run from {self.window_s[0]:g} to {self.window_s[1]:g} s after the onset."
+            changes["notes"] = (*published.notes, note)
+        return published.replace(**changes) if changes else published
+
+    def recorded(self) -> dict[str, Any]:
+        """Give the options that a result records: always subset and classes, the others where unusual."""
+        options: dict[str, Any] = {"subset": self.subset, "multiclass": self.multiclass}
+        if self.named_sessions:
+            options["sessions"] = [session_key(session) for session in self.sessions]
+        if self.judged is not None:
+            options["judged"] = sorted(self.judged)
+        if self.n_folds != N_FOLDS:
+            options["folds"] = self.n_folds
+        if self.max_samples is not None:
+            options["max_samples"] = self.max_samples
+        if self.train_on != "longest":
+            options["train_on"] = self.train_on
+        if self.electrodes is not None:
+            options["level"] = "electrode"
+            if self.named_electrodes:
+                options["electrode"] = list(next(iter(self.electrodes.values())))
+        if self.window_s != WHOLE_SECOND:
+            options["offset_s"] = list(self.window_s)
+        return options
+
+
+def _level(level: Level | None, electrode: object) -> Level:
+    if level is None:
+        return "population" if electrode is None else "electrode"
+    _check_word("level", level, ("population", "electrode"))
+    if level == "population" and electrode is not None:
+        raise InputError("An electrode was named, but the level is population; it must be electrode.")
+    return level
+
+
+def _check_word(option: str, value: object, known: tuple[str, ...]) -> None:
+    if value not in known:
+        raise InputError(f'The option {option} is "{value}"; expected {" or ".join(known)}.')
+
+
+def _check_count(option: str, value: object, least: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise InputError(f"The option {option} is {value!r}; expected a whole number, {least} or more.")

@@ -1,0 +1,230 @@
+"""Training a head, with or without the encoder beneath it, by the published schedules."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from neuroarena.errors import InputError
+from neuroarena.families.neuroprobe.encoders.weights import load_networks
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How to train: AdamW on steps of random batches, gradients clipped.
+
+    Attributes
+    ----------
+    steps, batch_size : int
+    head_rate, body_rate : float
+        Learning rates of the head and of the encoder.
+    decay : str
+        "plateau": both rates fall tenfold after 300 steps without a lower training loss.
+        "warmup": they rise over the first 2.5 % of the steps, then fall by 5 % every
+        (steps - warm-up) / 100 steps.
+    select : str
+        What the validation part chooses the kept step by: "loss" or "auroc".
+    keep : str
+        "best" of the validation part, or "last" whatever it says. Without a validation part: the last.
+    validate_every : int
+        Steps from one look at the validation part to the next.
+    clip : float
+        Largest norm of the gradient.
+    weight_decay : float
+    """
+
+    steps: int
+    batch_size: int
+    head_rate: float
+    body_rate: float
+    decay: Literal["plateau", "warmup"]
+    select: Literal["loss", "auroc"]
+    keep: Literal["best", "last"] = "best"
+    validate_every: int = 100
+    clip: float = 1.0
+    weight_decay: float = 0.01
+
+    def __post_init__(self) -> None:
+        for name in ("steps", "batch_size", "validate_every"):
+            if getattr(self, name) < 1:
+                raise InputError(f"Training: {name} must be at least 1, got {getattr(self, name)}.")
+        if self.keep not in ("best", "last"):
+            raise InputError(f'Training: keep must be "best" or "last", got "{self.keep}".')
+
+
+# Logits of some rows of a part, in pieces: each (positions in `rows`, tensor (piece, outputs)).
+Pieces = Callable[[np.ndarray], Iterator[tuple[np.ndarray, Any]]]
+
+
+def n_outputs(n_classes: int) -> int:
+    """Count the outputs of a head: two classes need one."""
+    return 1 if n_classes == 2 else n_classes
+
+
+def loss_of(logits: Any, targets: Any) -> Any:
+    """Sum the loss over rows: binary cross-entropy of one output, else cross-entropy."""
+    torch, _ = load_networks()
+    if logits.shape[1] == 1:
+        return torch.nn.functional.binary_cross_entropy_with_logits(
+            logits[:, 0], targets.to(logits.dtype), reduction="sum"
+        )
+    return torch.nn.functional.cross_entropy(logits, targets, reduction="sum")
+
+
+def probabilities(pieces: Pieces, n_rows: int, n_classes: int) -> np.ndarray:
+    """Give class probabilities of rows 0 to n_rows: float64 array (rows, classes)."""
+    logits = all_logits(pieces, n_rows, n_classes).astype(np.float64)
+    if logits.shape[1] == 1:
+        from scipy.special import expit
+
+        upper = expit(logits[:, 0])
+        return np.stack([1 - upper, upper], axis=1)
+    from scipy.special import softmax
+
+    result: np.ndarray = softmax(logits, axis=1)
+    return result
+
+
+def all_logits(pieces: Pieces, n_rows: int, n_classes: int) -> np.ndarray:
+    """Collect the logits of rows 0 to n_rows, without gradients."""
+    torch, _ = load_networks()
+    collected = np.empty((n_rows, n_outputs(n_classes)), dtype=np.float32)
+    with torch.no_grad():
+        for positions, logits in pieces(np.arange(n_rows)):
+            collected[positions] = logits.cpu().numpy()
+    return collected
+
+
+@dataclass
+class Trainee:
+    """What is trained: modules, and how rows become logits.
+
+    Attributes
+    ----------
+    head, body : torch modules
+        The body is None where it is frozen; it then has no gradients.
+    train, validation : callable
+        Pieces of the training and the validation part; None without one.
+    targets, validation_targets : int64 arrays
+    """
+
+    head: Any
+    body: Any
+    train: Pieces
+    targets: np.ndarray
+    n_classes: int
+    validation: Pieces | None = None
+    validation_targets: np.ndarray | None = None
+
+    def modules(self) -> list[Any]:
+        """List the modules that learn."""
+        return [self.head] if self.body is None else [self.head, self.body]
+
+
+def train(trainee: Trainee, schedule: Schedule) -> None:
+    """Train in place; chance comes from torch's current generator."""
+    torch, _ = load_networks()
+    groups = [{"params": trainee.head.parameters(), "lr": schedule.head_rate}]
+    if trainee.body is not None:
+        groups.append({"params": trainee.body.parameters(), "lr": schedule.body_rate})
+    optimiser = torch.optim.AdamW(groups, weight_decay=schedule.weight_decay)
+    pace = _pace(torch, optimiser, schedule)
+    parameters = [each for group in optimiser.param_groups for each in group["params"]]
+    best, kept = -np.inf, None
+    for step, rows in enumerate(_draws(torch, len(trainee.targets), schedule), start=1):
+        for module in trainee.modules():
+            module.train()
+        optimiser.zero_grad()
+        loss = _backward(torch, trainee, rows)
+        torch.nn.utils.clip_grad_norm_(parameters, schedule.clip)
+        optimiser.step()
+        pace(loss)
+        look = step % schedule.validate_every == 0 or step == schedule.steps
+        if look and trainee.validation is not None and schedule.keep == "best":
+            merit = _merit(trainee, schedule.select)
+            if merit > best:
+                best, kept = merit, [copy.deepcopy(each.state_dict()) for each in trainee.modules()]
+    if kept is not None:
+        for module, state in zip(trainee.modules(), kept, strict=True):
+            module.load_state_dict(state)
+    for module in trainee.modules():
+        module.eval()
+
+
+def _backward(torch: Any, trainee: Trainee, rows: np.ndarray) -> float:
+    """Add up the gradients of a batch piece by piece, so that memory follows a piece."""
+    total = 0.0
+    targets = trainee.targets[rows]
+    for positions, logits in trainee.train(rows):
+        wanted = torch.as_tensor(targets[positions], device=logits.device)
+        loss = loss_of(logits, wanted) / len(rows)
+        loss.backward()
+        total += float(loss.detach())
+    return total
+
+
+def _draws(torch: Any, n_rows: int, schedule: Schedule) -> Iterator[np.ndarray]:
+    """Draw batches without replacement, epoch after epoch, for as many steps as there are."""
+    done = 0
+    while done < schedule.steps:
+        for rows in torch.randperm(n_rows).split(schedule.batch_size):
+            if done == schedule.steps:
+                return
+            done += 1
+            yield rows.numpy()
+
+
+def _pace(torch: Any, optimiser: Any, schedule: Schedule) -> Callable[[float], None]:
+    """Make the function that sets the learning rates after a step."""
+    if schedule.decay == "plateau":
+        plateau = torch.optim.lr_scheduler.ReduceLROnPlateau(optimiser, patience=300)
+        return lambda loss: plateau.step(loss)
+    warm = max(1, round(0.025 * schedule.steps))
+    every = max(1, (schedule.steps - warm) // 100)
+
+    def factor(step: int) -> float:
+        return step / warm if step < warm else 0.95 ** ((step - warm) // every)
+
+    # The first step would have a rate of zero: it takes that of the second.
+    steps = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: factor(max(step, 1)))
+    return lambda loss: steps.step()  # noqa: ARG005
+
+
+def _merit(trainee: Trainee, select: str) -> float:
+    """Say how good the model is on the validation part; higher is better."""
+    torch, _ = load_networks()
+    assert trainee.validation is not None
+    assert trainee.validation_targets is not None
+    for module in trainee.modules():
+        module.eval()
+    targets = trainee.validation_targets
+    logits = all_logits(trainee.validation, len(targets), trainee.n_classes)
+    if select == "auroc" and logits.shape[1] == 1 and len(np.unique(targets)) == 2:
+        from sklearn.metrics import roc_auc_score
+
+        return float(roc_auc_score(targets, logits[:, 0]))
+    return -float(loss_of(torch.from_numpy(logits), torch.from_numpy(targets))) / max(len(targets), 1)
+
+
+def split_rows(sizes: Sequence[int], rows: np.ndarray) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+    """Sort rows of several groups, numbered through, by group.
+
+    Yields
+    ------
+    group, positions in `rows`, rows within the group
+
+    Examples
+    --------
+    >>> [(group, where.tolist(), own.tolist()) for group, where, own in split_rows([2, 3], np.array([4, 0, 2]))]
+    [(0, [1], [0]), (1, [0, 2], [2, 0])]
+    """
+    first = 0
+    for group, size in enumerate(sizes):
+        positions = np.flatnonzero((rows >= first) & (rows < first + size))
+        if len(positions):
+            yield group, positions, rows[positions] - first
+        first += size

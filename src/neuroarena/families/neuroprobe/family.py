@@ -1,0 +1,157 @@
+"""Neuroprobe as a benchmark family: tasks and definitions bound to a BrainTreebank folder."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Sequence
+from importlib.resources import as_file, files
+
+from neuroarena.benchmarks.benchmark import Benchmark, WindowShape
+from neuroarena.datasets import locate
+from neuroarena.families.neuroprobe import binding, labels
+from neuroarena.families.neuroprobe.choices import N_FOLDS, Choices, Level, TrainOn
+from neuroarena.families.neuroprobe.folds import SPLITS
+from neuroarena.families.neuroprobe.tasks import DEFINITIONS, tasks_of
+from neuroarena.families.neuroprobe.windows import WHOLE_SECOND
+from neuroarena.recordings import channel_table
+from neuroarena.scoring import Manifest, manifests_from_toml
+
+
+class Neuroprobe:
+    """Fifteen tasks on intracranial recordings of people watching films; nineteen at first."""
+
+    name = "neuroprobe"
+    title = "Neuroprobe: fifteen tasks on intracranial recordings of people watching films"
+    definitions = DEFINITIONS
+
+    def tasks(self, definition: str) -> tuple[str, ...]:
+        """List the tasks of a definition in their canonical order."""
+        return tuple(tasks_of(definition))
+
+    def splits(self, definition: str) -> tuple[str, ...]:
+        """List the splits, the default first."""
+        return SPLITS
+
+    def manifest(self, task: str, definition: str) -> Manifest:
+        """Give the rules of a task."""
+        return _manifests(definition)[task]
+
+    def window(self, task: str, definition: str) -> WindowShape:
+        """Tell what windows look like: one second of two probes of an imagined subject."""
+        names = [f"{probe}{contact}" for probe in ("T1a", "T1b") for contact in range(1, 13)]
+        regions = ["ctx-lh-superiortemporal"] * 12 + ["ctx-lh-insula"] * 12
+        return WindowShape(
+            channel_table(names, kind="ieeg", region=regions), float(labels.RATE_HZ), labels.WINDOW_SAMPLES
+        )
+
+    def electrodes(
+        self,
+        session: str,
+        *,
+        subset: labels.Subset = "lite",
+        definition: str = DEFINITIONS[0],
+        data: str | None = None,
+    ) -> tuple[str, ...]:
+        """List the electrodes of a session that a subset uses, in their order.
+
+        Parameters
+        ----------
+        session : str
+            Such as "1_1" or "btbank1_1".
+        subset, definition, data
+            As in :meth:`load`.
+        """
+        dataset = binding.open_folder(str(locate("braintreebank", data)))
+        (chosen,) = binding.choose_sessions(dataset, subset, [session])
+        return binding.session_electrodes(dataset, chosen, subset, definition)
+
+    def load(
+        self,
+        task: str,
+        definition: str,
+        data: str | None = None,
+        *,
+        subset: labels.Subset = "lite",
+        multiclass: bool = False,
+        sessions: Iterable[str] | None = None,
+        judged: Iterable[str] | None = None,
+        folds: int = N_FOLDS,
+        max_samples: int | None = None,
+        train_on: TrainOn = "longest",
+        level: Level | None = None,
+        electrode: str | Iterable[str] | None = None,
+        offset_s: Sequence[float] = WHOLE_SECOND,
+    ) -> Benchmark:
+        """Bind a task to a BrainTreebank folder.
+
+        Parameters
+        ----------
+        task, definition : str
+        data : str, optional
+            The folder; without it, where ``ROOT_DIR_BRAINTREEBANK`` or ``NEUROARENA_DATA`` point.
+        subset : {"lite", "nano", "full"}
+            Which sessions, electrodes and how many items.
+        multiclass : bool
+            Ask for the multiclass form of the task.
+        sessions : iterable of str, optional
+            Restrict to these sessions, for example ``["1_1", "1_2"]``; the split hash then differs.
+        judged : iterable of str, optional
+            Judge only these; the other sessions serve for training.
+        folds : int
+            Folds of the within-session split.
+        max_samples : int, optional
+            Keep only the earliest items of each session, this many at most.
+        train_on : {"longest", "all"}
+            Across sessions of the full subset: the first other entry of the published table of longest
+            sessions, or all other entries, which then share `max_samples`.
+        level : {"population", "electrode"}, optional
+            All electrodes at once, or one at a time: each electrode of a session is then a recording
+            and a unit of its own. By default "population", or "electrode" when `electrode` is given.
+        electrode : str or iterable of str, optional
+            Only these electrodes, such as "T1bIc3"; every session loaded must have them.
+        offset_s : pair of float
+            Begin and end of the window, seconds from the onset; see :func:`.windows.time_bins`.
+
+        Raises
+        ------
+        InputError
+            For an option out of range, and for sessions or electrodes that are not in the folder.
+        """
+        dataset = binding.open_folder(str(locate("braintreebank", data)))
+        choices = Choices.checked(
+            dataset,
+            definition,
+            subset=subset,
+            multiclass=multiclass,
+            sessions=sessions,
+            judged=judged,
+            folds=folds,
+            max_samples=max_samples,
+            train_on=train_on,
+            level=level,
+            electrode=electrode,
+            offset_s=offset_s,
+        )
+        manifest = choices.manifest(self.manifest(task, definition), task)
+        stand_ins = binding.pitch_notes(dataset, choices.sessions, task, definition)
+        if stand_ins:
+            # Other labels are another task: the note changes the hash, so that boards do not mix the two.
+            manifest = manifest.replace(notes=(*manifest.notes, *stand_ins))
+        return Benchmark(
+            manifest=manifest,
+            make_examples=functools.partial(choices.examples, dataset, task),
+            split_rules=choices.split_rules(),
+            open_recording=functools.partial(binding.open_recording, dataset, subset, definition),
+            simulated=dataset.simulated,
+            options=choices.recorded(),
+            notes=(*stand_ins, *binding.film_notes(choices.sessions)),
+        )
+
+
+FAMILY = Neuroprobe()
+
+
+@functools.cache
+def _manifests(definition: str) -> dict[str, Manifest]:
+    with as_file(files(__package__).joinpath(f"neuroprobe-{definition}.toml")) as path:
+        return manifests_from_toml(path)

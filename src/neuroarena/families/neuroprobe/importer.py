@@ -1,0 +1,191 @@
+"""The Neuroprobe leaderboard as entries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from neuroarena.board.entries import Entry
+from neuroarena.errors import InputError
+from neuroarena.families.neuroprobe.family import FAMILY
+from neuroarena.families.neuroprobe.submission_checks import (
+    DEFAULT_TIME_BIN,
+    EXPECTED_FOLDS,
+    EXPECTED_SESSIONS,
+    SPLIT_FOLDERS,
+)
+from neuroarena.families.neuroprobe.submissions import (
+    LEVELS,
+    Submission,
+    read_submission,
+    split_name,
+    submission_units,
+)
+
+if TYPE_CHECKING:
+    pass
+
+# What an author's field holds when nobody is named.
+_NOBODY = ("", "-", "N/A", "n/a")
+
+
+def entries_from_neuroprobe(
+    folders: Iterable[str | Path],
+    split: str | None = None,
+    level: str = "population",
+    allow_mixed: bool = False,
+) -> tuple[list[Entry], tuple[str, ...]]:
+    """Turn submission folders of the Neuroprobe leaderboard into entries, one a task and split.
+
+    A split, task or session that is missing gives entries that cannot rank and say why; a missing fold
+    is marked and ranks, as it does on the leaderboard.
+
+    Parameters
+    ----------
+    folders : iterable of str or Path
+    split : str, optional
+        One split ("Within-Session" or "within-session", ...); by default all of them.
+    level : {"population", "electrode"}
+        All electrodes at once, or the mean over single electrodes.
+    allow_mixed : bool
+        Whether submissions of different definitions may stand side by side; give the board the same.
+
+    Returns
+    -------
+    entries : list of Entry
+        The team is the model's name with its author. Folders that would share a name get their
+        definition or their folder's name besides: each folder is one row, never the best of several.
+    notes : tuple of str
+        What is missing in each submission, and how its definition is known.
+
+    Raises
+    ------
+    InputError
+        When a folder cannot be read or is given twice, when definitions mix (both folders are named),
+        or when no submission has the split or the level.
+    """
+    if level not in LEVELS:
+        raise InputError(f'"{level}" is not a level of a submission; expected {" or ".join(LEVELS)}.')
+    wanted = tuple(SPLIT_FOLDERS) if split is None else (split_name(split),)
+    submissions = [read_submission(folder) for folder in _distinct(folders)]
+    if not allow_mixed:
+        _check_definitions(submissions)
+    present = [one for one in wanted if any(one in submission.splits for submission in submissions)]
+    entries: list[Entry] = []
+    for submission, team in zip(submissions, _team_names(submissions), strict=True):
+        for one in present:
+            entries += _entries(submission, team, one, level)
+    if not any(entry.unit_scores is not None for entry in entries):
+        asked = ", ".join(SPLIT_FOLDERS[one] for one in wanted)
+        raise InputError(f'None of the submissions has scores of {asked} at the level "{level}".')
+    return entries, tuple(note for submission in submissions for note in _notes(submission, wanted))
+
+
+def _distinct(folders: Iterable[str | Path]) -> list[Path]:
+    paths: list[Path] = []
+    for folder in map(Path, folders):
+        if any(folder.resolve() == other.resolve() for other in paths):
+            raise InputError(f"{folder}: the folder is given twice.")
+        paths.append(folder)
+    if not paths:
+        raise InputError("No folder is given; expected submissions to the Neuroprobe leaderboard.")
+    return paths
+
+
+def _check_definitions(submissions: list[Submission]) -> None:
+    first = submissions[0]
+    for other in submissions[1:]:
+        if other.definition != first.definition:
+            raise InputError(
+                f"{first.folder.name} is of definition {first.definition} ({first.definition_evidence}), "
+                f"{other.folder.name} of {other.definition} ({other.definition_evidence}). They were judged "
+                "on different items and are not ranked together; leave one out, or allow it (--allow-mixed)."
+            )
+
+
+def _team_names(submissions: list[Submission]) -> list[str]:
+    names = [
+        one.model_name if one.author in _NOBODY else f"{one.model_name} ({one.author})" for one in submissions
+    ]
+    full = [f"{name} [{one.definition}]" for name, one in zip(names, submissions, strict=True)]
+    told_apart = []
+    for name, longer, one in zip(names, full, submissions, strict=True):
+        if names.count(name) == 1:
+            told_apart.append(name)
+        else:
+            told_apart.append(longer if full.count(longer) == 1 else f"{name} [{one.folder.name}]")
+    return told_apart
+
+
+def _entries(submission: Submission, team: str, split: str, level: str) -> list[Entry]:
+    try:
+        units, refused = submission_units(submission, split, level), None
+    except InputError as error:
+        units, refused = pd.DataFrame({"task": []}), str(error)
+    entries = []
+    for task in FAMILY.tasks(submission.definition):
+        own = units[units["task"] == task].drop(columns="task").reset_index(drop=True)
+        entries.append(
+            Entry(
+                team=team,
+                benchmark=f"{FAMILY.name}@{submission.definition}/{task}",
+                split=split,
+                manifest=FAMILY.manifest(task, submission.definition),
+                unit_scores=None if own.empty else own,
+                time=submission.timestamp,
+                simulated=submission.simulated,
+                reason=refused or _reason(own, task, split),
+                provenance={
+                    "folder": submission.folder.name,
+                    "organisation": submission.organisation,
+                    "definition_evidence": submission.definition_evidence,
+                    "options": {"level": level},
+                },
+                notes=_marks(submission, own, split, level, task),
+            )
+        )
+    return entries
+
+
+def _reason(own: pd.DataFrame, task: str, split: str) -> str | None:
+    if own.empty:
+        return f"it has no scores of {task}"
+    absent = [session for session in EXPECTED_SESSIONS[split] if session not in set(own["unit"])]
+    if not absent:
+        return None
+    return f"it lacks {len(absent)} of {len(EXPECTED_SESSIONS[split])} sessions: {', '.join(absent)}"
+
+
+def _marks(submission: Submission, own: pd.DataFrame, split: str, level: str, task: str) -> tuple[str, ...]:
+    marks = ["mean over single electrodes"] if level == "electrode" else []
+    scores = submission.scores
+    here = scores[
+        (scores["split"] == split)
+        & (scores["level"] == level)
+        & (scores["task"] == task)
+        & (scores["time_bin"] == DEFAULT_TIME_BIN)
+    ]
+    folds = here.groupby(["session", "electrode"])["fold"].nunique()
+    odd = folds[folds != EXPECTED_FOLDS[split]]
+    if len(odd):
+        n_sessions = odd.index.get_level_values("session").nunique()
+        found = " or ".join(str(number) for number in sorted({int(number) for number in odd}))
+        of_all = f"{n_sessions} of {own['unit'].nunique()} sessions"
+        marks.append(
+            f"{found} fold{'' if found == '1' else 's'} instead of {EXPECTED_FOLDS[split]} in {of_all}"
+        )
+    return tuple(marks)
+
+
+def _notes(submission: Submission, wanted: tuple[str, ...]) -> list[str]:
+    """Give what a reader must know, leaving out what is said of splits that were not asked for."""
+    name = submission.folder.name
+    others = tuple(folder for split, folder in SPLIT_FOLDERS.items() if split not in wanted)
+    said = [problem for problem in submission.problems if not problem.startswith(others)]
+    return [
+        f"{name}: definition {submission.definition} ({submission.definition_evidence}).",
+        *(f"{name}: {problem}." for problem in said),
+    ]

@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from file_server import site
+from neuroarena.families.neuroprobe.braintreebank import BrainTreebank
+from neuroarena.families.neuroprobe.braintreebank.twin import simulate
+
+SMALL: dict[str, Any] = {"subjects": 1, "sessions": 2, "electrodes": 16, "minutes": 2.0, "seed": 3}
+
+
+@pytest.fixture(scope="session")
+def twin_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The smallest twin there is: read it, do not change it."""
+    root = tmp_path_factory.mktemp("twin") / "braintreebank"
+    simulate(root, **SMALL)
+    return root
+
+
+@pytest.fixture(scope="session")
+def twin(twin_root: Path) -> BrainTreebank:
+    return BrainTreebank(twin_root)
+
+
+@pytest.fixture
+def broken(twin_root: Path, tmp_path: Path) -> Callable[[], Path]:
+    """A copy of the small twin that may be damaged."""
+
+    def copy() -> Path:
+        target = tmp_path / "copy"
+        shutil.copytree(twin_root, target)
+        return target
+
+    return copy
+
+
+__all__ = ["site"]

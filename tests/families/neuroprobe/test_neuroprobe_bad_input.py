@@ -1,0 +1,152 @@
+"""Bad input to Neuroprobe: whatever is wrong with a folder or an option is named, in one sentence, with exit code 2."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from neuroarena import load_benchmark, load_dataset
+from neuroarena.cli import main
+from neuroarena.families.neuroprobe.braintreebank import BrainTreebank, word_table
+
+
+@pytest.fixture(scope="module")
+def twin(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("bad") / "twin"
+    load_dataset("braintreebank").simulate(folder, electrodes=16, minutes=2, subjects=1, sessions=2)
+    return folder
+
+
+def features(change: Callable[[pd.DataFrame], pd.DataFrame]) -> Callable[[Path], None]:
+    """Change the features.csv of every film."""
+
+    def spoil(root: Path) -> None:
+        for path in root.glob("transcripts/*/features.csv"):
+            change(pd.read_csv(path, index_col=0)).to_csv(path)
+
+    return spoil
+
+
+def pitch(value: object) -> Callable[[Path], None]:
+    """Give the eighth word of every pitch table this value."""
+
+    def spoil(root: Path) -> None:
+        for path in root.glob("transcripts/*/*_pitch_volume_features.json"):
+            table = json.loads(path.read_text())
+            table[list(table)[7]]["enhanced_pitch"] = value
+            path.write_text(json.dumps(table))
+
+    return spoil
+
+
+def late_triggers(root: Path) -> None:
+    for path in root.glob("subject_timings/*_timings.csv"):
+        table = pd.read_csv(path)
+        table["index"] += 600 * 2048
+        table.to_csv(path, index=False)
+
+
+def other_labels(root: Path) -> None:
+    path = root / "electrode_labels" / "sub_1" / "electrode_labels.json"
+    labels = json.loads(path.read_text())
+    path.write_text(json.dumps([f"Q{place}x{place + 1}" for place in range(len(labels))]))
+
+
+def nothing(root: Path) -> None:
+    del root
+
+
+# What is wrong, the task, options of the command, and what must be said.
+BAD = {
+    "a class is missing": (
+        features(lambda table: table.assign(face_num=0)),
+        "face_num",
+        "",
+        "btbank1_1: face_num: class 1 has no example in this session, so the task cannot be asked of it.",
+    ),
+    "a class of several is missing": (
+        features(lambda table: table.assign(face_num=table["face_num"].clip(upper=1))),
+        "face_num",
+        "--multiclass",
+        "btbank1_1: face_num: class 2 has no example",
+    ),
+    "a column is missing": (
+        features(lambda table: table.drop(columns="rms")),
+        "volume",
+        "",
+        'transcripts/the-martian/features.csv: has no column "rms". Columns there: bin_head',
+    ),
+    "a word lies outside the recording": (
+        late_triggers,
+        "speech",
+        "",
+        "windows lie outside the recording, which has samples 0 to 245760",
+    ),
+    "an electrode is unknown": (
+        nothing,
+        "onset",
+        "--electrode T1bIc99",
+        'btbank1_1 has no electrode "T1bIc99" in the subset lite; did you mean T1bIc',
+    ),
+    "no electrode is known": (
+        other_labels,
+        "onset",
+        "",
+        "btbank1_1: 120 electrodes of the subset lite are not in this folder",
+    ),
+    "a label is NaN": (
+        pitch(float("nan")),
+        "pitch",
+        "",
+        'btbank1_1: pitch: 1 words have no "enhanced_pitch", the first is row 7 of the word table',
+    ),
+    "a label is null": (pitch(None), "pitch", "", '1 words have no "enhanced_pitch"'),
+    "a label is infinite": (pitch(float("inf")), "pitch", "", "not a finite number"),
+    "every label is NaN": (
+        features(lambda table: table.assign(rms=float("nan"))),
+        "volume",
+        "",
+        "btbank1_1: volume: the word table is empty. Words with a missing value in any column are left out",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_named_in_one_sentence(case, twin, tmp_path, monkeypatch, capsys):
+    spoil, task, options, message = BAD[case]
+    root = shutil.copytree(twin, tmp_path / "spoilt", copy_function=shutil.copy2)
+    spoil(root)
+    asked = (
+        f"run neuroprobe/{task} --data {root} --decoder chance --workers 1 --out {tmp_path / 'out'} {options}"
+    )
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.setattr(sys, "argv", ["neuroarena", *asked.split()])
+    with pytest.raises(SystemExit) as left:
+        main()
+    said = capsys.readouterr().err
+    assert message in said
+    assert left.value.code == 2
+    assert len(said.strip().splitlines()) == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_word_without_a_value_is_left_out_as_published_and_never_gets_a_class(twin, tmp_path):
+    root = shutil.copytree(twin, tmp_path / "spoilt", copy_function=shutil.copy2)
+    options = {"subset": "full", "sessions": ["1_1"]}
+    before = load_benchmark("neuroprobe/volume", data=str(twin), **options).examples
+    dataset = BrainTreebank(twin)
+    words = word_table(dataset.features(1, 1), dataset.triggers(1, 1)).set_index("est_idx")
+    item = before[before["target"] == 1].iloc[3]
+    path = root / "transcripts" / "the-martian" / "features.csv"
+    table = pd.read_csv(path, index_col=0)
+    table.loc[words.loc[item["start"], "original_index"], "rms"] = float("nan")
+    table.to_csv(path)
+    after = load_benchmark("neuroprobe/volume", data=str(root), **options).examples
+    assert item["start"] in set(before["start"])
+    assert item["start"] not in set(after["start"])
