@@ -102,7 +102,7 @@ def timed(work: Callable[[], Any], repeat: int = 3) -> tuple[float, float, Any]:
 
 def pls(folder: Path) -> dict[str, Any]:
     """Score by the metric `pls`, labels, alignment and splits included."""
-    from neuroarena.benchmarks.brainscore.metrics import METRIC_FACTORIES
+    from neuroarena.families.brainscore.metrics import METRIC_FACTORIES
 
     features, responses, objects = recording()
     source, target = labelled(features, objects), labelled(responses, objects)
@@ -152,7 +152,7 @@ def ceiling(folder: Path) -> dict[str, Any]:  # noqa: ARG001 - every way takes t
     """Measure the internal consistency and the two bare ways on the same trials."""
     import xarray as xr
 
-    from neuroarena.benchmarks.brainscore.ceilings import InternalConsistency
+    from neuroarena.families.brainscore.ceilings import InternalConsistency
 
     rng = np.random.default_rng(SEED)
     trials = rng.normal(size=(REPETITIONS, STIMULI, NEUROIDS))

@@ -132,7 +132,8 @@ class Family(Protocol):
     """What a registered benchmark family provides.
 
     A family with one definition and one task is the smallest one; `options` of :meth:`load` are
-    the family's own and unknown ones are refused.
+    the family's own and unknown ones are refused. A family of models that are shown stimuli, rather than decoders
+    of recordings, says ``judges = "models"``.
     """
 
     name: str

@@ -41,11 +41,21 @@ class BenchmarkName:
         return cls(match["family"], match["definition"], match["task"])
 
 
-def list_benchmarks(every_definition: bool = False) -> list[str]:
-    """List the names of all tasks; those of older definitions on request."""
+def list_benchmarks(every_definition: bool = False, judges: str | None = None) -> list[str]:
+    """List the names of all tasks.
+
+    Parameters
+    ----------
+    every_definition : bool
+        Those of older definitions too, each with its definition.
+    judges : {"decoders", "models"}, optional
+        Only the benchmarks of decoders of recordings, or of models that are shown stimuli.
+    """
     names = []
     for family_name in FAMILIES.names():
         family = FAMILIES.get(family_name)
+        if judges not in (None, getattr(family, "judges", "decoders")):
+            continue
         for definition in family.definitions if every_definition else family.definitions[:1]:
             at = f"@{definition}" if every_definition else ""
             names += [f"{family_name}{at}/{task}" for task in family.tasks(definition)]
@@ -77,6 +87,14 @@ def resolve(name: str) -> tuple[Family, str, tuple[str, ...]]:
     """
     parsed = BenchmarkName.parse(name)
     if parsed.family not in FAMILIES.names():
+        owners = [
+            each
+            for each in FAMILIES.names()
+            if name in FAMILIES.get(each).tasks(FAMILIES.get(each).definitions[0])
+        ]
+        if len(owners) == 1:
+            # A task's own name is enough where only one family has it.
+            return resolve(f"{owners[0]}/{name}")
         raise unknown_name("benchmark", name, [*FAMILIES.names(), *list_benchmarks()], "benchmarks")
     family = FAMILIES.get(parsed.family)
     definition = parsed.definition or family.definitions[0]
@@ -109,8 +127,8 @@ def load_benchmark(name: str, data: str | None = None, **options: Any) -> Benchm
     Parameters
     ----------
     name : str
-        ``family[@definition]/task``, or ``family[@definition]`` for the suite. A name of Brain-Score
-        (``MajajHong2015.IT-pls``) gives the benchmark that is called with a model.
+        ``family[@definition]/task``, or ``family[@definition]`` for the suite. A task's own name is enough
+        where only one family has it.
     data : str, optional
         Folder of the dataset; without it, where the dataset's environment variables point.
     **options
@@ -121,15 +139,8 @@ def load_benchmark(name: str, data: str | None = None, **options: Any) -> Benchm
     UnknownName
         With the closest names, when there is no such benchmark.
     """
-    if "/" not in name and BenchmarkName.parse(name).family not in FAMILIES.names():
-        from neuroarena.benchmarks.brainscore.registries import benchmark_registry
-
-        if name in benchmark_registry:
-            from neuroarena.benchmarks.brainscore.loading import load_benchmark as load_comparison
-
-            given = options if data is None else {"data": data, **options}
-            return load_comparison(name, **given)  # type: ignore[no-any-return]
+    _, _, tasks = resolve(name)
     loaded = load_benchmarks(name, data, **options)
-    if BenchmarkName.parse(name).task is None:
+    if BenchmarkName.parse(name).task is None and (len(tasks) > 1 or name in FAMILIES.names()):
         return Suite(name, loaded)
     return loaded[0]

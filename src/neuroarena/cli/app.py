@@ -18,7 +18,7 @@ from neuroarena.cli import (
     running,
     scoring,
     startkit,
-    vision,
+    verbs,
 )
 
 app = typer.Typer(
@@ -54,10 +54,10 @@ app.add_typer(data.app, name="data")
 app.add_typer(checks.app, name="check")
 app.command("run", short_help="Evaluate decoders on a benchmark.")(running.run)
 app.command("score", short_help="Score a prediction file.")(scoring.score_file)
-app.command("brainscore", short_help="Compare a model of vision with recordings.")(vision.brainscore)
 app.command("board", short_help="Rank decoders, with intervals and tie groups.")(boards.board)
 app.command("compare", short_help="Compare decoders in pairs.")(boards.compare)
 app.command("size", short_help="How many units a board needs.")(boards.size)
 app.add_typer(exporting.app, name="export")
 app.add_typer(new.app, name="new")
 app.command("startkit", short_help="A small project for a track, ready to run.")(startkit.startkit)
+verbs.add_verbs(app)

@@ -37,13 +37,7 @@ def list_things(
     if as_json:
         print_json(rows)
         return
-    # Comparisons of models with brains have no splits or definitions, and names too long for a wide table.
-    compared = [row for row in rows if kind is Kind.benchmarks and "/" not in row["name"]]
-    others = [row for row in rows if row not in compared]
-    print_table(list(others[0]) if others else ["name"], [list(row.values()) for row in others])
-    if compared:
-        title = "Models of vision against recordings: neuroarena brainscore MODEL NAME"
-        print_table(["name", "question"], [(row["name"], row["question"]) for row in compared], title)
+    print_table(list(rows[0]) if rows else ["name"], [list(row.values()) for row in rows])
 
 
 def _benchmarks(every_definition: bool) -> list[dict[str, Any]]:
@@ -63,25 +57,7 @@ def _benchmarks(every_definition: bool) -> list[dict[str, Any]]:
                 "from": FAMILIES.origin(family.name),
             }
         )
-    return rows + _comparisons()
-
-
-def _comparisons() -> list[dict[str, Any]]:
-    """List the benchmarks that compare a model of vision with recordings."""
-    from neuroarena.benchmarks.brainscore.definitions import QUESTIONS
-    from neuroarena.benchmarks.brainscore.registries import benchmark_registry
-
-    return [
-        {
-            "name": name,
-            "definition": "",
-            "question": QUESTIONS.get(name, "How like a brain is a model of vision?"),
-            "metric": "brain score",
-            "splits": "",
-            "from": benchmark_registry.origin(name),
-        }
-        for name in benchmark_registry.names()
-    ]
+    return rows
 
 
 def _decoders() -> list[dict[str, Any]]:

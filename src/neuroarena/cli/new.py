@@ -45,7 +45,7 @@ def benchmark(
     as_json: Json = False,
 ) -> None:
     """Write a Brain-Score benchmark that works: a plugin folder with registration, benchmark and test."""
-    from neuroarena.benchmarks.brainscore.scaffold import new_benchmark
+    from neuroarena.families.brainscore.scaffold import new_benchmark
 
     paths = new_benchmark(name, folder)
     if as_json:

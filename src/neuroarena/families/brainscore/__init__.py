@@ -1,0 +1,61 @@
+"""Brain-Score: models of vision against recordings.
+
+Somebody who learned the public package changes only import lines. The names are loaded when they are first used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from neuroarena.lazily import lazy_names
+
+if TYPE_CHECKING:
+    from neuroarena.families.brainscore.benchmark import Benchmark as Benchmark
+    from neuroarena.families.brainscore.benchmark import BenchmarkBase as BenchmarkBase
+    from neuroarena.families.brainscore.brain_model import BrainModel as BrainModel
+    from neuroarena.families.brainscore.brain_score import Score as Score
+    from neuroarena.families.brainscore.ceilings import NeuronalPropertyCeiling as NeuronalPropertyCeiling
+    from neuroarena.families.brainscore.family import FAMILY as FAMILY
+    from neuroarena.families.brainscore.loading import load_benchmark as load_benchmark
+    from neuroarena.families.brainscore.loading import load_ceiling as load_ceiling
+    from neuroarena.families.brainscore.loading import load_dataset as load_dataset
+    from neuroarena.families.brainscore.loading import load_metric as load_metric
+    from neuroarena.families.brainscore.loading import load_model as load_model
+    from neuroarena.families.brainscore.loading import load_stimulus_set as load_stimulus_set
+    from neuroarena.families.brainscore.loading import score as score
+    from neuroarena.families.brainscore.metrics import (
+        CrossRegressedCorrelation as CrossRegressedCorrelation,
+    )
+    from neuroarena.families.brainscore.metrics import Metric as Metric
+    from neuroarena.families.brainscore.neural import NeuralBenchmark as NeuralBenchmark
+    from neuroarena.families.brainscore.neural import TrainTestNeuralBenchmark as TrainTestNeuralBenchmark
+    from neuroarena.families.brainscore.properties import PropertiesBenchmark as PropertiesBenchmark
+    from neuroarena.families.brainscore.registries import benchmark_registry as benchmark_registry
+    from neuroarena.families.brainscore.rsa import RSABenchmark as RSABenchmark
+    from neuroarena.families.brainscore.screen import place_on_screen as place_on_screen
+
+_HOMES = {
+    "Benchmark": ".benchmark",
+    "BenchmarkBase": ".benchmark",
+    "BrainModel": ".brain_model",
+    "CrossRegressedCorrelation": ".metrics",
+    "Metric": ".metrics",
+    "NeuralBenchmark": ".neural",
+    "NeuronalPropertyCeiling": ".ceilings",
+    "PropertiesBenchmark": ".properties",
+    "RSABenchmark": ".rsa",
+    "TrainTestNeuralBenchmark": ".neural",
+    "benchmark_registry": ".registries",
+    "FAMILY": ".family",
+    "Score": ".brain_score",
+    "load_benchmark": ".loading",
+    "load_ceiling": ".loading",
+    "load_dataset": ".loading",
+    "load_metric": ".loading",
+    "load_model": ".loading",
+    "load_stimulus_set": ".loading",
+    "place_on_screen": ".screen",
+    "score": ".loading",
+}
+
+__getattr__, __dir__, __all__ = lazy_names(__name__, _HOMES, "vision", ("xarray", "h5netcdf"))

@@ -1,0 +1,88 @@
+"""Brain-Score as a benchmark family: every comparison of a model of vision with recordings is a task."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from neuroarena.benchmarks.benchmark import WindowShape
+from neuroarena.errors import InputError
+from neuroarena.families.brainscore.definitions import QUESTIONS
+from neuroarena.families.brainscore.registries import benchmark_registry
+from neuroarena.scoring import Manifest
+
+LATEST = "latest"
+# Versions of a benchmark that ships, newest first; other benchmarks have the one they say.
+_PREDICTIVITY = (
+    "MajajHong2015.V4-pls",
+    "MajajHong2015.IT-pls",
+    "FreemanZiemba2013.V1-pls",
+    "FreemanZiemba2013.V2-pls",
+)
+VERSIONS = {**dict.fromkeys(_PREDICTIVITY, ("4", "3")), "Kar2019-ost": ("2",)}
+
+
+class BrainScore:
+    """How like a brain is a model of vision?"""
+
+    name = "brainscore"
+    title = "Brain-Score: models of vision against recordings"
+    definitions = (LATEST, "4", "3", "2", "1")
+    judges = "models"
+
+    def tasks(self, definition: str) -> tuple[str, ...]:
+        """List the benchmarks that have a version; all of them for the latest."""
+        if definition == LATEST:
+            return tuple(benchmark_registry.names())
+        shipped = [name for name in benchmark_registry.names() if name in QUESTIONS]
+        return tuple(name for name in shipped if definition in VERSIONS.get(name, ("1",)))
+
+    def splits(self, definition: str) -> tuple[str, ...]:
+        """List the one way the recordings are used; a benchmark's metric makes its own folds of it."""
+        return ("neuroids",)
+
+    def manifest(self, task: str, definition: str) -> Manifest:
+        """Return the rules of a benchmark as they can be told without data."""
+        from neuroarena.families.brainscore.unit_scores import rules_of
+
+        version = VERSIONS.get(task, ("1",))[0] if definition == LATEST else definition
+        question = QUESTIONS.get(task, "How like a brain is a model of vision?")
+        return rules_of(task, version, question)
+
+    def window(self, task: str, definition: str) -> WindowShape:
+        """Refuse: models of vision see stimuli, not windows of recordings."""
+        raise InputError(
+            f"{self.name}/{task} shows images to a model of vision; it has no windows of signals."
+        )
+
+    def load(self, task: str, definition: str, data: str | None = None, *, version: int | None = None) -> Any:
+        """Load a benchmark, to be called with a model.
+
+        Parameters
+        ----------
+        task : str
+            Its name, such as MajajHong2015.IT-pls.
+        definition : str
+            "latest", or a version.
+        data : str, optional
+            Folder of the recordings; without it, where ``NEUROARENA_BRAINSCORE`` points.
+        version : int, optional
+            Another version of the benchmark: 3 scores by (r / c)^2, 4 by r^2 / c.
+
+        Raises
+        ------
+        InputError
+            For an option that the benchmark does not take.
+        """
+        from neuroarena.families.brainscore.loading import load_benchmark
+
+        chosen = version if version is not None or definition == LATEST else int(definition)
+        given = {name: value for name, value in (("data", data), ("version", chosen)) if value is not None}
+        takes = inspect.signature(benchmark_registry.get(task)).parameters
+        for option in given:
+            if option not in takes:
+                raise InputError(f'The benchmark "{task}" has no option "{option}"; it brings its own.')
+        return load_benchmark(task, **given)
+
+
+FAMILY = BrainScore()

@@ -1,0 +1,157 @@
+"""How alike the distributions of a neuronal property are in a model and in a brain."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import xarray as xr
+
+from neuroarena.families.brainscore.assemblies import flat
+from neuroarena.families.brainscore.brain_score import Score
+from neuroarena.families.brainscore.errors import ConfigError, DataQualityError, named
+from neuroarena.families.brainscore.metrics.folds import Array
+from neuroarena.families.brainscore.metrics.metric import Metric
+
+# A model of which more than this share of the draws hold no value scores 0 +- 0.
+MOST_EMPTY = 0.1
+
+
+class BootstrapDistributionSimilarity(Metric):
+    """One minus the Kolmogorov-Smirnov distance of two histograms, relative to the largest possible one.
+
+    The model's neuroids are drawn `ns` times with replacement, as many as were recorded. Drawing from binned
+    values is a multinomial draw on the model's own frequencies, so no loop is needed.
+
+    Parameters
+    ----------
+    property_name : str
+        Which property; the target's attrs hold its histogram edges as ``<property_name>_bins``.
+    ns : int
+        How many draws.
+    seed : int
+        Seed of the draws: two calls give the same Score.
+    """
+
+    def __init__(self, property_name: str, ns: int = 1000, seed: int = 0) -> None:
+        if ns < 1:
+            raise ConfigError(f"The number of draws is {ns}, expected 1 or more.")
+        self.property_name = property_name
+        self.ns = ns
+        self.seed = seed
+
+    def __call__(self, source: xr.DataArray, target: xr.DataArray) -> Score:
+        """Score a model's property against the recorded one, neuroid x neuronal_property each.
+
+        Returns
+        -------
+        Score
+            Mean over draws; `error` is their standard deviation, `raw` the draws.
+
+        Raises
+        ------
+        ConfigError
+            When the property or its bins are missing.
+        DataQualityError
+            When no recorded neuroid has the property.
+        """
+        edges = self.edges(target)
+        model, data = self.values(source, "source"), self.values(target, "target")
+        n_data = int(np.isfinite(data).sum())
+        if not n_data:
+            raise DataQualityError(
+                f'No recorded neuroid has the property "{self.property_name}": all are NaN.'
+            )
+        similarity = self.similarities(_binned(model, edges), _binned(data, edges), n_model=len(model))
+        draws = xr.DataArray(similarity, dims=("draw",))
+        counts: dict[str, Any] = {
+            "n_neuroids_used": int(np.isfinite(model).sum()),
+            "n_neuroids_total": len(model),
+        }
+        empty = int(np.isnan(similarity).sum())
+        attrs = {"n_nan": empty, "seed": self.seed, "n_recorded": n_data}
+        if empty > MOST_EMPTY * self.ns:
+            return Score(0.0, error=0.0, raw=draws, attrs=attrs, **counts)
+        return Score(
+            float(np.nanmean(similarity)),
+            error=float(np.nanstd(similarity)),
+            raw=draws,
+            attrs=attrs,
+            **counts,
+        )
+
+    def similarities(self, model: npt.NDArray[Any], data: npt.NDArray[Any], n_model: int) -> Array:
+        """Give the similarity of each draw.
+
+        Parameters
+        ----------
+        model, data : ndarray of int, shape (bins,)
+            How many neuroids lie in each bin.
+        n_model : int
+            Number of model neuroids, those without the property included: they are drawn, too.
+        """
+        rng = np.random.default_rng(self.seed)
+        without = n_model - model.sum()
+        drawn = rng.multinomial(int(data.sum()), np.append(model, without) / n_model, size=self.ns)[:, :-1]
+        return histogram_similarity(drawn, data)
+
+    def values(self, array: xr.DataArray, side: str) -> Array:
+        """Give the property of every neuroid, NaN where it has none."""
+        array = flat(array)
+        if set(array.dims) != {"neuroid", "neuronal_property"}:
+            raise ConfigError(
+                f"The {side} has the dims {', '.join(map(str, array.dims))}; expected neuroid, neuronal_property."
+            )
+        names = [str(name) for name in array["neuronal_property"].values]
+        if self.property_name not in names:
+            raise ConfigError(
+                f'The {side} has no property "{self.property_name}"; there are {named(names, 8)}.'
+            )
+        column = array.transpose("neuroid", "neuronal_property").values[:, names.index(self.property_name)]
+        return np.array(column, dtype=np.float64)
+
+    def edges(self, target: xr.DataArray) -> Array:
+        """Give the histogram edges that the target's attrs hold for the property."""
+        key = f"{self.property_name}_bins"
+        if key not in target.attrs:
+            raise ConfigError(f'The target has no attrs["{key}"]: the histogram edges of the property.')
+        edges = np.asarray(target.attrs[key], dtype=np.float64)
+        if edges.ndim != 1 or len(edges) < 3 or not (np.diff(edges) > 0).all():
+            raise ConfigError(
+                f'attrs["{key}"] must hold three or more increasing edges, got {edges.tolist()}.'
+            )
+        return edges
+
+
+def histogram_similarity(drawn: npt.NDArray[Any], data: npt.NDArray[Any]) -> Array:
+    """Give 1 - D / D_max of histograms against the recorded one.
+
+    D is the largest distance between cumulative distributions; D_max is the larger distance of the two histograms
+    that hold everything in the first or in the last bin.
+
+    Parameters
+    ----------
+    drawn : ndarray, shape (draws, bins)
+        Counts; a draw without any gives NaN.
+    data : ndarray, shape (bins,)
+        Recorded counts.
+
+    Examples
+    --------
+    >>> histogram_similarity(np.array([[1, 1], [2, 0], [0, 0]]), np.array([5, 5]))
+    array([ 1.,  0., nan])
+    """
+    recorded = np.cumsum(data) / data.sum()
+    with np.errstate(invalid="ignore"):
+        cumulative = np.cumsum(drawn, axis=1) / drawn.sum(axis=1, keepdims=True)
+    first, last = np.ones_like(recorded), np.zeros_like(recorded)
+    last[-1] = 1.0
+    largest = max(np.abs(first - recorded).max(), np.abs(last - recorded).max())
+    result: Array = 1.0 - np.abs(cumulative - recorded).max(axis=1) / largest
+    return result
+
+
+def _binned(values: Array, edges: Array) -> npt.NDArray[Any]:
+    kept = np.clip(values[~np.isnan(values)], edges[0], edges[-1])
+    return np.histogram(kept, bins=edges)[0]

@@ -1,0 +1,131 @@
+"""Features of images, computed batch by batch: by a function, or by anything with the same contract."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from neuroarena.families.brainscore.assemblies import TimeBins
+from neuroarena.families.brainscore.errors import ConfigError, named
+from neuroarena.families.brainscore.models import content
+from neuroarena.families.brainscore.models.time_bins import checked_bins
+from neuroarena.families.brainscore.stimuli import StimulusSet
+from neuroarena.fingerprint import digest
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+Features = npt.NDArray[np.floating]
+
+
+class FeatureSource:
+    """Turns images into features of a named layer.
+
+    Attributes
+    ----------
+    layers : list of str
+        What can be recorded from.
+    times : list of (start, end) or None
+        In ms: the time bins of the last axis of the features; None where they have no time.
+    """
+
+    layers: list[str]
+    times: TimeBins | None = None
+
+    def batch(self, images: list[Image], layer: str) -> Features:
+        """Give the features of a few images, (images, ...[, time])."""
+        raise NotImplementedError
+
+    def fingerprint(self) -> str | None:
+        """Hash everything the features depend on; None when that cannot be known, and nothing is cached."""
+        return None
+
+    def check_layer(self, layer: str) -> None:
+        """Refuse a layer that is not there, with the closest names."""
+        if layer not in self.layers:
+            import difflib
+
+            close = difflib.get_close_matches(layer, self.layers, n=3, cutoff=0.3) or self.layers
+            raise ConfigError(f'There is no layer "{layer}". Did you mean one of {named(close, 5)}?')
+
+
+class CallableFeatures(FeatureSource):
+    """Features by plain functions of a list of images.
+
+    Parameters
+    ----------
+    functions : callable or mapping of layer to callable
+        ``function(images) -> array (images, ...)``; a single function is the layer "output".
+    times : list of (start, end), optional
+        In ms, when the last axis of the features is time.
+    token : str, optional
+        Names the content, for functions whose behaviour cannot be read off (lambdas, closures, objects). Change it
+        whenever they change. Without it such functions are not cached.
+
+    Examples
+    --------
+    >>> CallableFeatures(lambda images: np.array([image.size for image in images])).layers
+    ['output']
+    """
+
+    def __init__(
+        self,
+        functions: Callable[[list[Image]], Any] | Mapping[str, Callable[[list[Image]], Any]],
+        times: TimeBins | None = None,
+        token: str | None = None,
+    ) -> None:
+        self.functions = dict(functions) if isinstance(functions, Mapping) else {"output": functions}
+        wrong = [name for name, function in self.functions.items() if not callable(function)]
+        if wrong or not self.functions:
+            raise ConfigError(
+                f"Features need a function of images; {named(wrong) or 'nothing'} was given instead."
+            )
+        self.layers = list(self.functions)
+        self.times = checked_bins(times) or None
+        self.token = token
+
+    def batch(self, images: list[Image], layer: str) -> Features:
+        """Give the features of a few images, (images, ...[, time])."""
+        self.check_layer(layer)
+        values = np.asarray(self.functions[layer](images))
+        if values.dtype.kind != "f":
+            values = values.astype(np.float32)
+        return values
+
+    def fingerprint(self) -> str | None:
+        """Hash the functions, or give the token."""
+        if self.token is not None:
+            return f"token:{self.token}"
+        parts = {name: content.of_callable(function) for name, function in self.functions.items()}
+        if None in parts.values():
+            return None
+        return digest([sorted(parts.items()), self.times])
+
+
+def batches(
+    source: FeatureSource, stimuli: StimulusSet, layer: str, size: int
+) -> Iterator[tuple[slice, Features]]:
+    """Give features a batch of stimuli at a time, as (rows, features); images are opened when their batch comes.
+
+    Raises
+    ------
+    ConfigError
+        When the features of a batch do not have one row an image.
+    """
+    ids = stimuli.ids
+    for start in range(0, len(ids), size):
+        rows = slice(start, min(start + size, len(ids)))
+        images = [stimuli.image(key) for key in ids[rows]]
+        values = source.batch(images, layer)
+        if values.ndim < 2 or len(values) != len(images):
+            raise ConfigError(
+                f'The layer "{layer}" gave the shape {values.shape} for {len(images)} images; expected a row an image.'
+            )
+        if source.times is not None and values.shape[-1] != len(source.times):
+            raise ConfigError(
+                f'The layer "{layer}" gave {values.shape[-1]} time steps, expected {len(source.times)}, one a time bin.'
+            )
+        yield rows, values

@@ -1,0 +1,49 @@
+"""Names of a package that are imported when they are first used, so that importing the package stays light."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from neuroarena.errors import MissingDependency
+
+
+def lazy_names(
+    package: str, homes: Mapping[str, str], extra: str | None = None, libraries: tuple[str, ...] = ()
+) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """Make the ``__getattr__``, ``__dir__`` and ``__all__`` of a package whose names live in other modules.
+
+    Parameters
+    ----------
+    package : str
+        The package's ``__name__``.
+    homes : mapping of str to str
+        Name to the module it lives in: an absolute one, or one of the package that begins with a dot.
+    extra, libraries
+        The extra that installs the optional libraries these modules import; a missing one is then named.
+
+    Examples
+    --------
+    >>> getter, lister, names = lazy_names("neuroarena", {"InputError": ".errors"})
+    >>> getter("InputError").__name__, names
+    ('InputError', ['InputError'])
+    """
+
+    def find(name: str) -> Any:
+        if name not in homes:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        home = homes[name]
+        try:
+            module = importlib.import_module(home if not home.startswith(".") else package + home)
+        except ModuleNotFoundError as error:
+            if extra is not None and error.name in libraries:
+                raise MissingDependency(str(error.name), extra, f"{package}.{name}") from error
+            raise
+        value = getattr(module, name)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    names = sorted(homes)
+    return find, lambda: names, names
