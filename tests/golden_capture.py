@@ -33,7 +33,7 @@ from neuroarena.cli.app import app
 from shared_data import SHARED
 from track_twins import bound, dataset_of, twin
 
-BRAINSCORE = "neuroarena.benchmarks.brainscore"
+BRAINSCORE = "neuroarena.families.brainscore"
 GOLDEN = Path(__file__).parent / "golden" / "benchmarks.json"
 # Scores are sums of doubles, whose last digits depend on the order in which BLAS and its threads add; two
 # threads instead of one move none by 1e-9, and the smallest change of a rule that matters is far above 1e-9.

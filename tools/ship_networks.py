@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,7 +15,6 @@ import numpy as np
 from neuroarena import __version__, load_benchmark, load_dataset
 from neuroarena.benchmarks import Benchmark
 from neuroarena.decoders import Context, Group, load_decoder
-from neuroarena.decoders.shipped import FOLDER
 from neuroarena.evaluation.parts import StreamSet, WindowSet
 from neuroarena.evaluation.plan import plan_runs
 from neuroarena.families.transfer.decoders import pretrain
@@ -79,7 +79,7 @@ def ship(track: str) -> Path:
         tables = tuple(group.channels for group in groups)
         context = Context(**{**context.__dict__, "test_channels": tables})
         decoder.fit(groups, None, context)
-        path = FOLDER / f"{track}.safetensors"
+        path = importlib.import_module(f"neuroarena.families.{track}.shipped").WEIGHTS
         words = f"simulated {recipe.dataset}, seed {recipe.seed}, default options"
         decoder.save(path, trained_on=words, simulated=True, neuroarena=__version__, benchmark=benchmark.name)
     return path

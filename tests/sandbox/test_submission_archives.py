@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sample_submissions import code, windows, zipped
 
 from neuroarena.errors import InputError
 from neuroarena.families.eeg2025.code_contract import answer_challenges, predict_windows
 from neuroarena.sandbox.archives import SubmissionRefused, unpacked
 from neuroarena.sandbox.limits import Limits
+from sample_submissions import code, windows, zipped
 
 
 def link(folder: Path) -> Path:

@@ -101,6 +101,6 @@ def test_an_option_that_a_benchmark_does_not_take_is_refused():
 
 def test_comparisons_are_listed_with_their_question():
     rows = {row["name"]: row for row in json.loads(run("list", "benchmarks", "--json"))}
-    assert rows[IT]["question"].startswith("How well does a model predict IT neurons")
-    assert rows["Kriegeskorte2008.IT-rdm"]["from"] == "neuroarena"
-    assert {"neuroprobe/onset", "Haxby2001-slice"} <= set(rows)
+    assert rows[f"brainscore/{IT}"]["question"].startswith("How well does a model predict IT neurons")
+    assert rows["brainscore/Kriegeskorte2008.IT-rdm"]["from"] == "neuroarena"
+    assert {"neuroprobe/onset", "brainscore/Haxby2001-slice"} <= set(rows)

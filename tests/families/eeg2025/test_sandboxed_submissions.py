@@ -10,12 +10,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sample_submissions import code, windows, zipped
 
 from neuroarena.errors import InputError, NeuroarenaError
 from neuroarena.families.eeg2025.code_contract import SubmissionFailed, answer_challenges, predict_windows
 from neuroarena.sandbox.archives import SubmissionRefused
 from neuroarena.sandbox.limits import Limits
+from sample_submissions import code, windows, zipped
 
 torch = pytest.importorskip("torch", reason="submissions of this contract are torch models")
 

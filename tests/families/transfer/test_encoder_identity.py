@@ -6,8 +6,8 @@ import dataclasses
 import datetime
 
 import pytest
-from entry_making import make_entry
 
+from entry_making import make_entry
 from neuroarena.board import Board, Entry, Rules
 from neuroarena.board.encoder_identity import void_changed_encoders
 

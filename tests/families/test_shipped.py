@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 
 import pytest
@@ -9,7 +10,6 @@ from safetensors import safe_open
 
 from neuroarena import evaluate, load_benchmark, load_dataset
 from neuroarena.decoders import load_decoder
-from neuroarena.decoders.shipped import FOLDER
 
 TRACKS = ("img", "bci", "sleep", "emg")
 MOST_BYTES = 2_000_000
@@ -17,7 +17,7 @@ MOST_BYTES = 2_000_000
 
 @pytest.mark.parametrize("track", TRACKS)
 def test_a_shipped_network_is_small_and_says_that_it_learned_from_simulated_data(track):
-    path = FOLDER / f"{track}.safetensors"
+    path = importlib.import_module(f"neuroarena.families.{track}.shipped").WEIGHTS
     assert path.stat().st_size < MOST_BYTES
     with safe_open(path, framework="pt") as file:
         said = json.dumps(dict(file.metadata()))

@@ -1,0 +1,18 @@
+"""The network that ships with the EMG track: trained on a simulated twin, as the header of its file says.
+
+It is a trained baseline to look at, to hand in and to start from; `fit` learns nothing. ``make weights`` makes it anew.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+WEIGHTS = Path(__file__).with_suffix(".safetensors")
+
+
+def shipped_emg() -> Any:
+    """Small TDS-CTC network, trained on another simulated emg2qwerty than the default one."""
+    from neuroarena.families.emg.decoders import TdsCtc
+
+    return TdsCtc(weights=WEIGHTS)
