@@ -1,0 +1,98 @@
+"""Faces of a family: what it offers besides tasks, looked up by general rooms that do not know its name.
+
+A face is a plain attribute of the family object: a value, a function, or the address of one (``module:attribute``),
+which is imported when it is asked for. A family has as many or as few as it likes.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from neuroarena.benchmarks.benchmark import Family
+from neuroarena.benchmarks.names import FAMILIES
+from neuroarena.errors import InputError
+from neuroarena.registry import unknown_name
+
+# Face -> what it is, for `check family` and the documentation.
+FACES: dict[str, str] = {
+    "options": "a pydantic model of the options of `load`",
+    "code_contract": "how the sandbox talks to a code submission",
+    "importers": "readers of results published elsewhere, by name",
+    "exporters": "writers of results in other formats, by name",
+    "start_kit": "folder of a small project to begin with",
+    "page": "the page of documentation",
+    "overall": "how the tasks become one number",
+    "rules": "ranking rules, by name",
+    "columns": "extra columns of a board",
+    "entry_rules": "what makes an entry void, beyond its own run",
+    "standings": "boards over several tracks, by name",
+    "known_leaks": "what `check leaks` may find, task by task, with the reason",
+    "submission_check": "how a submission in the family's own form is checked",
+    "pretraining_rules": "what a model may have been pretrained on",
+    "competition": "a ready competition file",
+    "paper": "figures and tables of the family's papers",
+    "maps": "analyses that only the family's papers define",
+    "demo": "what `neuroarena demo` runs",
+}
+
+
+def find_face(family: Family, name: str) -> Any:
+    """Return a face of a family, imported if need be; None when the family does not have it.
+
+    Raises
+    ------
+    InputError
+        When the face is the address of something that cannot be imported.
+    """
+    value = getattr(family, name, None)
+    if not isinstance(value, str) or ":" not in value:
+        return value
+    module, _, attribute = value.partition(":")
+    try:
+        return getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        raise InputError(
+            f'The face "{name}" of the family "{family.name}" cannot be loaded from {value}: {error}.'
+        ) from error
+
+
+def families_with(name: str) -> dict[str, Any]:
+    """Return the families that have a face, by name, with the face."""
+    found = {family: find_face(FAMILIES.get(family), name) for family in FAMILIES.names()}
+    return {family: face for family, face in found.items() if face is not None}
+
+
+def named_faces(name: str) -> dict[str, Any]:
+    """Return everything that families offer by name under one face: importers, exporters, rules, ...
+
+    Raises
+    ------
+    InputError
+        When two families offer the same name.
+    """
+    offered: dict[str, Any] = {}
+    for family, things in families_with(name).items():
+        for key, thing in things.items():
+            if key in offered:
+                raise InputError(f'Two families offer {name} called "{key}"; the second is "{family}".')
+            offered[key] = thing
+    return offered
+
+
+def choose_face(name: str, key: str, kind: str, plural: str) -> Any:
+    """Return one of the things that families offer by name.
+
+    Raises
+    ------
+    UnknownName
+        With the closest names.
+    """
+    offered = named_faces(name)
+    if key not in offered:
+        raise unknown_name(kind, key, offered, plural)
+    thing = offered[key]
+    if isinstance(thing, str):
+        module, _, attribute = thing.partition(":")
+        return getattr(importlib.import_module(module), attribute)
+    return thing
