@@ -27,6 +27,7 @@ from golden_capture import (
     cases,
     find_differences,
 )
+from neuroarena.benchmarks import resolve
 from track_twins import dataset_of, twin
 
 CAPTURED: dict[str, Any] = json.loads(GOLDEN.read_text(encoding="utf-8"))
@@ -49,6 +50,14 @@ def find_changed_files(dataset: str, folder: Any) -> dict[str, tuple[Any, Any]]:
 
 def test_every_published_manifest_keeps_its_hash():
     assert find_differences(CAPTURED["manifests"], capture_manifests(list(CAPTURED["manifests"]))) == {}
+
+
+def test_every_definition_lists_the_splits_that_its_twin_had():
+    listed = {}
+    for name in CAPTURED["benchmarks"]:
+        family, definition, (task,) = resolve(name)
+        listed[name] = family.splits(task, definition)
+    assert listed == {name: tuple(each["splits"]) for name, each in CAPTURED["benchmarks"].items()}
 
 
 @pytest.mark.parametrize("names", CASES)

@@ -113,16 +113,23 @@ def _benchmarks() -> list[str]:
             first = manifests[0]
             facts = [
                 f"Metric: {first.metric}. Unit: {first.unit}. Cluster: {first.cluster}. Chance: {first.chance}.",
-                f"Splits: {', '.join(family.splits(definition))}. {first.split_rule}",
+                f"Split: {first.split_rule}",
                 *first.notes,
             ]
             rows = [
-                (f"`{each.name}`", each.title, each.question, each.prediction, ", ".join(each.classes))
-                for each in manifests
+                (
+                    f"`{each.name}`",
+                    each.title,
+                    each.question,
+                    each.prediction,
+                    ", ".join(each.classes),
+                    ", ".join(family.splits(task, definition)),
+                )
+                for task, each in zip(family.tasks(definition), manifests, strict=True)
             ]
             sections.append(f"### `{family_name}@{definition}`")
             sections.append("\n".join(f"* {fact}" for fact in facts))
-            sections.append(_table(("task", "title", "question", "prediction", "classes"), rows))
+            sections.append(_table(("task", "title", "question", "prediction", "classes", "splits"), rows))
     return sections
 
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from neuroarena.benchmarks import Benchmark, list_benchmarks
+from neuroarena.benchmarks import Benchmark, list_benchmarks, resolve
 from neuroarena.benchmarks.names import FAMILIES
 from neuroarena.decoders import Dummy, n_examples
 from neuroarena.decoders.streams import Playback
@@ -45,6 +45,12 @@ WINDOWED, STREAMED = tasks(stream=False), tasks(stream=True)
 
 def test_every_registered_family_has_a_twin_here():
     assert [dataset_of(name) for name in list_benchmarks(every_definition=True, judges="decoders")]
+
+
+@pytest.mark.parametrize("task", [*WINDOWED, *STREAMED])
+def test_the_splits_a_family_lists_for_a_task_are_those_its_data_have(task):
+    family, definition, (name,) = resolve(task)
+    assert family.splits(name, definition) == bound(task).splits
 
 
 @dataclass

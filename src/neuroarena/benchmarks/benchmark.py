@@ -144,8 +144,8 @@ class Family(Protocol):
         """List the tasks of a definition in their canonical order."""
         ...
 
-    def splits(self, definition: str) -> tuple[str, ...]:
-        """List the splits of a definition, the default first."""
+    def splits(self, task: str, definition: str) -> tuple[str, ...]:
+        """List the splits of a task, the default first; some data may allow fewer."""
         ...
 
     def manifest(self, task: str, definition: str) -> Manifest:

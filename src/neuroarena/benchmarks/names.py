@@ -72,7 +72,8 @@ def canonical_order() -> list[str]:
         split
         for family in families
         for definition in family.definitions
-        for split in family.splits(definition)
+        for task in family.tasks(definition)
+        for split in family.splits(task, definition)
     ]
     return list(dict.fromkeys([*tasks, *splits]))
 

@@ -53,7 +53,7 @@ def _benchmarks(every_definition: bool) -> list[dict[str, Any]]:
                 "definition": definition,
                 "question": manifest.question,
                 "metric": manifest.metric,
-                "splits": ", ".join(family.splits(definition)),
+                "splits": ", ".join(family.splits(task, definition)),
                 "from": FAMILIES.origin(family.name),
             }
         )

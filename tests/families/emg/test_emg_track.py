@@ -54,7 +54,7 @@ def test_the_manifest_says_what_the_challenge_says():
     assert (MANIFEST.state, MANIFEST.combiner, MANIFEST.cluster) == ("stream", "mean", "user")
     assert MANIFEST.stream == StreamRule(window_s=4, hop_s=4, before_s=0.9, after_s=0.1, answer="joined")
     assert {"empty_reference", "empty_answer", "no_answer"} <= set(MANIFEST.undefined_rules)
-    assert FAMILY.splits("2026") == ("other-people",)
+    assert FAMILY.splits("emg2qwerty", "2026") == ("other-people",)
     assert FAMILY.window("emg2qwerty", "2026").n_samples == 10_000
 
 

@@ -66,7 +66,7 @@ def test_the_rules_are_those_of_the_seed() -> None:
     assert manifest.state == "stateless"
     assert manifest.cluster is None
     assert manifest.chance == 5 / 200
-    assert FAMILY.splits("2026") == ("unseen-images",)
+    assert FAMILY.splits("things-eeg2", "2026") == ("unseen-images",)
 
 
 def test_the_size_of_the_test_set_meets_the_half_width_that_is_aimed_at() -> None:

@@ -58,7 +58,7 @@ class Hum:
     def tasks(self, definition):
         return ("loud",)
 
-    def splits(self, definition):
+    def splits(self, task, definition):
         return ("other-people",)
 
     def manifest(self, task, definition):

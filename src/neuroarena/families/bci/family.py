@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from importlib.resources import as_file, files
 from typing import Any
 
 import pandas as pd
 
 from neuroarena.benchmarks.benchmark import Benchmark, WindowShape
+from neuroarena.benchmarks.splits import Split
 from neuroarena.datasets.dataset import locate_folder
 from neuroarena.errors import InputError
 from neuroarena.families.bci import examples, folds
@@ -28,6 +29,14 @@ _PROTEUS = (
     *("F4", "F2", "AF4", "AF3", "F5", "F3", "F1", "Fz", "FC5", "FC3", "FC1", "FCz", "C5"),
 )
 _OCCIPITAL = ("Oz", "O1", "O2", "PO3", "POz", "PO7", "PO8", "PO4")
+# Task -> split -> rule; the first split of a task is its default.
+_SPLIT_RULES: dict[str, dict[str, Callable[[pd.DataFrame], Split]]] = {
+    "commands": {"later-sessions": folds.later_sessions},
+    "ssvep-exo": {
+        "cross-session": folds.cross_session,
+        "leave-one-subject-out": folds.leave_one_subject_out,
+    },
+}
 
 
 class Bci:
@@ -41,9 +50,9 @@ class Bci:
         """List the tasks in their canonical order."""
         return tuple(_manifests(definition))
 
-    def splits(self, definition: str) -> tuple[str, ...]:
-        """List the splits of all tasks, the default first."""
-        return ("later-sessions", "cross-session", "leave-one-subject-out")
+    def splits(self, task: str, definition: str) -> tuple[str, ...]:
+        """List the splits of a task, the default first."""
+        return tuple(_SPLIT_RULES[task])
 
     def manifest(self, task: str, definition: str) -> Manifest:
         """Give the rules of a task."""
@@ -110,7 +119,7 @@ def _load_commands(manifest: Manifest, data: str | None, subjects: tuple[str, ..
     return Benchmark(
         manifest=manifest,
         make_examples=functools.partial(examples.command_examples, dataset, subjects),
-        split_rules={"later-sessions": folds.later_sessions},
+        split_rules=_SPLIT_RULES["commands"],
         open_recording=functools.partial(examples.open_command_run, dataset),
         simulated=dataset.simulated,
         options=_chosen(subjects=subjects),
@@ -137,10 +146,7 @@ def _load_flicker(
     return Benchmark(
         manifest=manifest,
         make_examples=functools.partial(examples.flicker_examples, dataset, recordings, manifest.classes),
-        split_rules={
-            "cross-session": folds.cross_session,
-            "leave-one-subject-out": folds.leave_one_subject_out,
-        },
+        split_rules=_SPLIT_RULES["ssvep-exo"],
         open_recording=functools.partial(examples.open_flicker_recording, dataset),
         simulated=dataset.simulated,
         options=_chosen(subjects=subjects, authors_exclusions=authors_exclusions or None),

@@ -37,7 +37,7 @@ class BrainScore:
         shipped = [name for name in benchmark_registry.names() if name in QUESTIONS]
         return tuple(name for name in shipped if definition in VERSIONS.get(name, ("1",)))
 
-    def splits(self, definition: str) -> tuple[str, ...]:
+    def splits(self, task: str, definition: str) -> tuple[str, ...]:
         """List the one way the recordings are used; a benchmark's metric makes its own folds of it."""
         return ("neuroids",)
 

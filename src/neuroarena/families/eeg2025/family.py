@@ -43,8 +43,8 @@ class Eeg2025:
         """List the tasks of a definition in their canonical order."""
         return (RESPONSE_TIME,) if definition == "zero-shot" else TASKS
 
-    def splits(self, definition: str) -> tuple[str, ...]:
-        """List the splits, the default first."""
+    def splits(self, task: str, definition: str) -> tuple[str, ...]:
+        """List the splits of a task, the default first."""
         return SPLITS
 
     def manifest(self, task: str, definition: str) -> Manifest:

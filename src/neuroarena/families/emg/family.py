@@ -34,8 +34,8 @@ class EmgToText:
         """List the tasks of a definition in their canonical order."""
         return tuple(_manifests(definition))
 
-    def splits(self, definition: str) -> tuple[str, ...]:
-        """List the splits, the default first."""
+    def splits(self, task: str, definition: str) -> tuple[str, ...]:
+        """List the splits of a task, the default first."""
         return (OTHER_PEOPLE,)
 
     def manifest(self, task: str, definition: str) -> Manifest:

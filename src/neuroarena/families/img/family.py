@@ -49,8 +49,8 @@ class Img:
         """List the tasks in their canonical order."""
         return tuple(_manifests(definition))
 
-    def splits(self, definition: str) -> tuple[str, ...]:
-        """List the splits, the default first."""
+    def splits(self, task: str, definition: str) -> tuple[str, ...]:
+        """List the splits of a task, the default first."""
         return ("unseen-images",)
 
     def manifest(self, task: str, definition: str) -> Manifest:

@@ -28,8 +28,8 @@ class Neuroprobe:
         """List the tasks of a definition in their canonical order."""
         return tuple(tasks_of(definition))
 
-    def splits(self, definition: str) -> tuple[str, ...]:
-        """List the splits, the default first."""
+    def splits(self, task: str, definition: str) -> tuple[str, ...]:
+        """List the splits of a task, the default first."""
         return SPLITS
 
     def manifest(self, task: str, definition: str) -> Manifest:

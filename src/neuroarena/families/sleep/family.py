@@ -39,8 +39,8 @@ class Sleep:
         """List the tasks in their canonical order."""
         return TASKS
 
-    def splits(self, definition: str) -> tuple[str, ...]:
-        """List the splits, the default first."""
+    def splits(self, task: str, definition: str) -> tuple[str, ...]:
+        """List the splits of a task, the default first."""
         return (SPLIT,)
 
     def manifest(self, task: str, definition: str) -> Manifest:

@@ -10,7 +10,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from neuroarena.benchmarks.benchmark import Benchmark, WindowShape
+from neuroarena.benchmarks.benchmark import Benchmark, Family, WindowShape
+from neuroarena.benchmarks.names import FAMILIES
 from neuroarena.errors import InputError
 from neuroarena.scoring import Manifest
 
@@ -28,17 +29,9 @@ class Task:
     notes: tuple[str, ...]
 
     @property
-    def family(self) -> Any:
-        """The family of the track."""
-        from neuroarena.families import bci, emg, img, sleep
-
-        families = {
-            "img": img.FAMILY,
-            "bci": bci.FAMILY,
-            "sleep": sleep.FAMILY,
-            "emg": emg.FAMILY,
-        }
-        return families[self.track]
+    def family(self) -> Family:
+        """The family of the track, as it is registered."""
+        return FAMILIES.get(self.track)
 
 
 class Transfer:
@@ -52,10 +45,10 @@ class Transfer:
         """List the four tracks in their canonical order."""
         return tuple(_tasks(definition))
 
-    def splits(self, definition: str) -> tuple[str, ...]:
-        """List the default split of each track, each once."""
-        every = [task.family.splits(task.definition)[0] for task in _tasks(definition).values()]
-        return tuple(dict.fromkeys(every))
+    def splits(self, task: str, definition: str) -> tuple[str, ...]:
+        """List the one split of a task: the default of its track."""
+        chosen = _tasks(definition)[task]
+        return chosen.family.splits(chosen.task, chosen.definition)[:1]
 
     def manifest(self, task: str, definition: str) -> Manifest:
         """Give the rules of a task: those of its track under the name of this family."""
@@ -65,8 +58,7 @@ class Transfer:
     def window(self, task: str, definition: str) -> WindowShape:
         """Tell what windows look like: as on the track."""
         chosen = _tasks(definition)[task]
-        shape: WindowShape = chosen.family.window(chosen.task, chosen.definition)
-        return shape
+        return chosen.family.window(chosen.task, chosen.definition)
 
     def load(self, task: str, definition: str, data: str | None = None) -> Benchmark:
         """Bind a task to data.
@@ -92,7 +84,7 @@ class Transfer:
                 f"tracks by their names. To make a simulated one: neuroarena data simulate {chosen.dataset} {folder}"
             )
         path = None if folder is None else str(folder)
-        loaded: Benchmark = chosen.family.load(chosen.task, chosen.definition, path)
+        loaded = chosen.family.load(chosen.task, chosen.definition, path)
         first = loaded.splits[0]
         return dataclasses.replace(
             loaded,
