@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -12,35 +11,29 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from neuroarena import load_benchmark, load_dataset, score
-from neuroarena.cli import main
+from command_line import neuroarena_in
+from neuroarena import load_benchmark, score
 from neuroarena.evaluation import find_results
 from neuroarena.scoring import read_predictions
 from shared_data import SHARED
+from track_twins import twin
 
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory) -> Path:
     """A folder with a small twin and the results of two decoders on it."""
     folder = tmp_path_factory.mktemp("place")
-    load_dataset("braintreebank").simulate(folder / "twin", electrodes=16, minutes=4, sessions=2, subjects=2)
+    (folder / "twin").symlink_to(twin("braintreebank"))
     run = ["run", "neuroprobe/onset", "--data", "twin", "--split", "cross-session", "--out", "results"]
-    ran = neuroarena(folder, *run, "--decoder", "linear-laplacian-spectrogram", "--decoder", "chance")
+    ran = neuroarena_in(folder, *run, "--decoder", "linear-laplacian-spectrogram", "--decoder", "chance")
     assert ran.returncode == 0, ran.stderr
     (folder / "leaves.py").write_text("import sys\nsys.exit(0)\n")
     (folder / "slips.py").write_text("def f(:\n")
     return folder
 
 
-def neuroarena(folder: Path, *words: str) -> subprocess.CompletedProcess:
-    environment = {**os.environ, "NEUROARENA_CACHE": str(folder / "cache"), "COLUMNS": "100"}
-    environment.pop("ROOT_DIR_BRAINTREEBANK", None)
-    command = [sys.executable, "-m", "neuroarena", *words]
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
-
-
 def fine(folder: Path, *words: str) -> str:
-    ran = neuroarena(folder, *words)
+    ran = neuroarena_in(folder, *words)
     assert ran.returncode == 0, ran.stderr
     return ran.stdout
 
@@ -119,7 +112,7 @@ def test_rules_are_read_from_a_file_and_what_is_typed_wins(place):
     prizes = {row["team"]: row["prize"] for row in made["rankings"][0]["table"]}
     assert prizes == {"linear-laplacian-spectrogram": 1, "chance": None}
     (place / "rules.toml").write_text('colour = "red"\n')
-    refused = neuroarena(place, "board", "results", "--rules", "rules.toml")
+    refused = neuroarena_in(place, "board", "results", "--rules", "rules.toml")
     assert refused.returncode == 2
     assert "colour" in refused.stderr
     (place / "rules.toml").unlink()
@@ -234,23 +227,18 @@ REFUSALS = [
 
 
 @pytest.mark.parametrize(("words", "sentence"), REFUSALS, ids=[words[:60] for words, _ in REFUSALS])
-def test_bad_input_gets_one_sentence_and_exit_code_2(place, words, sentence, monkeypatch, capsys):
-    # In this process: sixty starts of an interpreter would take longer than all the rest.
+def test_bad_input_gets_one_sentence_and_exit_code_2(place, words, sentence):
     before = sorted(place.iterdir())
-    monkeypatch.chdir(place)
-    monkeypatch.setattr(sys, "path", [*sys.path])
-    monkeypatch.setattr(sys, "argv", ["neuroarena", *words.split()])
-    with pytest.raises(SystemExit) as left:
-        main()
-    said = capsys.readouterr().err
-    assert left.value.code == 2
-    assert sentence in said
-    assert len(said.strip().splitlines()) == 1
+    refused = neuroarena_in(place, *words.split())
+    assert refused.returncode == 2
+    assert sentence in refused.stderr
+    assert len(refused.stderr.strip().splitlines()) == 1
     assert sorted(place.iterdir()) == before
 
 
 def test_a_refusal_of_a_real_process_shows_no_traceback(place):
-    ran = neuroarena(place, "board", "nowhere")
+    command = [sys.executable, "-m", "neuroarena", "board", "nowhere"]
+    ran = subprocess.run(command, cwd=place, capture_output=True, text=True, check=False)
     assert (ran.returncode, ran.stdout) == (2, "")
     assert ran.stderr.startswith("neuroarena: nowhere: there is no such folder.")
 
@@ -263,11 +251,11 @@ def test_a_failing_decoder_leaves_with_exit_code_1_and_its_reason(place):
         "        raise RuntimeError('the electrode fell off')\n"
     )
     run = ["run", "neuroprobe/onset", "--data", "twin", "--decoder", "broken:Broken", "--out", "failed"]
-    ran = neuroarena(place, *run, "--split", "cross-session")
+    ran = neuroarena_in(place, *run, "--split", "cross-session")
     assert ran.returncode == 1
     assert "4 of 4 cells failed" in ran.stderr
     assert "the electrode fell off" in ran.stderr
-    board = neuroarena(place, "board", "failed", "results", "--draws", "100", "--json")
+    board = neuroarena_in(place, "board", "failed", "results", "--draws", "100", "--json")
     below = json.loads(board.stdout)["rankings"][0]["unranked"]
     assert below[0]["team"] == "broken:Broken"
     assert "the electrode fell off" in below[0]["reason"]
@@ -287,14 +275,11 @@ DAMAGES = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_a_damaged_record_is_refused_by_name(place, tmp_path, damage, monkeypatch, capsys):
+def test_a_damaged_record_is_refused_by_name(place, tmp_path, damage):
     folder = shutil.copytree(find_results([place / "results"])[0], tmp_path / "copy" / "run")
     damaged = DAMAGES[damage](json.loads((folder / "record.json").read_text()))
     (folder / "record.json").write_text(damaged if isinstance(damaged, str) else json.dumps(damaged))
-    monkeypatch.setattr(sys, "argv", ["neuroarena", "board", str(tmp_path / "copy")])
-    with pytest.raises(SystemExit) as left:
-        main()
-    said = capsys.readouterr().err
-    assert left.value.code == 2
-    assert "record.json" in said
-    assert len(said.strip().splitlines()) == 1
+    refused = neuroarena_in(tmp_path, "board", "copy")
+    assert refused.returncode == 2
+    assert "record.json" in refused.stderr
+    assert len(refused.stderr.strip().splitlines()) == 1
