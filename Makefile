@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # One numerical thread a test process: more of them on the same cores make small problems several times slower.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
+# Tests start many interpreters: without bytecode each of them would compile the whole package anew.
+BYTECODE := PYTHONDONTWRITEBYTECODE=
 CORES := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
 .PHONY: help demo test drills bench lint types format docs weights clean
@@ -32,11 +34,11 @@ demo: $(VENV)/.core ## Simulate data, run three decoders, print a board, write d
 
 test: $(VENV)/.dev ## Everything that is quick
 	@tools/system-packages
-	$(ONE_THREAD) $(BIN)/python -m pytest -n $(CORES) --dist worksteal
+	$(ONE_THREAD) $(BYTECODE) $(BIN)/python -m pytest -n $(CORES) --dist worksteal
 
 drills: $(VENV)/.dev ## The slow storms
 	@tools/system-packages
-	$(ONE_THREAD) $(BIN)/python -m pytest -n $(CORES) --dist worksteal -m drill --durations=8
+	$(ONE_THREAD) $(BYTECODE) $(BIN)/python -m pytest -n $(CORES) --dist worksteal -m drill --durations=8
 
 bench: $(VENV)/.dev ## Measure speed and memory; figures go to bench-results/
 	$(BIN)/python -m bench
