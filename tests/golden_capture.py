@@ -167,10 +167,10 @@ def capture_score(decoder: str, benchmark: Any) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="golden-") as cache, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         result = evaluate(decoder, benchmark, seed=0, cache=cache)
-    assert result.complete, f"{benchmark.name}, {decoder}: {result.record['cells'][0]['error']}"
+    assert result.complete, f"{benchmark.name}, {decoder}: {result.record.cells[0].error}"
     return {
         "score": result.score,
-        "split": result.record["split"]["name"],
+        "split": result.record.split.name,
         "metrics": result.unit_scores.values(),
         "units": table_as_data(result.unit_scores.table),
     }

@@ -109,7 +109,7 @@ def test_training_parts_of_streams_carry_recordings_and_events():
 def test_a_stream_that_is_not_answered_is_a_named_failure(decoder, sentence):
     result = evaluate(decoder, stream_benchmark())
     assert result.score is None
-    assert sentence in result.record["cells"][0]["error"]
+    assert sentence in result.record.cells[0].error
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_labels_are_never_made_of_nan():
 
     result = evaluate(Nothing("order"), named, "cross")
     assert result.score is None
-    assert "NaN or infinity" in result.record["cells"][0]["error"]
+    assert "NaN or infinity" in result.record.cells[0].error
 
 
 def test_a_played_stream_has_the_horizons_length_and_holds_the_stretch_whole():

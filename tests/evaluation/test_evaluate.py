@@ -96,9 +96,9 @@ def test_what_matters_changes_the_key(change):
     decoder, benchmark, seed = change()
     plain = evaluate(Mean(), toy_benchmark(), "cross")
     changed = evaluate(decoder, benchmark, "cross", seed=seed)
-    keys = [{cell["key"] for cell in result.record["cells"]} for result in (plain, changed)]
+    keys = [{cell.key for cell in result.record.cells} for result in (plain, changed)]
     assert not keys[0] & keys[1]
-    assert plain.record["run_key"] != changed.record["run_key"]
+    assert plain.record.run_key != changed.record.run_key
 
 
 def test_each_window_is_featured_once_for_all_decoders_and_folds(monkeypatch):
@@ -121,20 +121,20 @@ def test_each_window_is_featured_once_for_all_decoders_and_folds(monkeypatch):
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_failing_cell_is_recorded_and_does_not_stop_the_others(how, expected, workers, tmp_path):
     result = evaluate(Fragile(how=how), toy_benchmark(), "cross", workers=workers, out=tmp_path / "out")
-    assert result.record["status"] == "failed"
+    assert result.record.status == "failed"
     assert result.score is None
-    failed = [cell for cell in result.record["cells"] if cell["status"] == "failed"]
-    assert [cell["fold"] for cell in failed] == ["2_0"]
-    assert expected in failed[0]["error"]
+    failed = [cell for cell in result.record.cells if cell.status == "failed"]
+    assert [cell.fold for cell in failed] == ["2_0"]
+    assert expected in failed[0].error
     assert set(result.unit_scores.table["unit"]) == {"1_0", "1_1", "2_1"}
     assert load_result(result.folder).record == result.record
 
 
 def test_a_worker_that_dies_costs_its_cell_only():
     result = evaluate(Fragile(how="die"), toy_benchmark(), "cross", workers=2)
-    failed = [cell for cell in result.record["cells"] if cell["status"] == "failed"]
-    assert [cell["fold"] for cell in failed] == ["2_0"]
-    assert "SIGKILL" in failed[0]["error"]
+    failed = [cell for cell in result.record.cells if cell.status == "failed"]
+    assert [cell.fold for cell in failed] == ["2_0"]
+    assert "SIGKILL" in failed[0].error
 
 
 def test_a_failed_run_is_tried_again_and_both_are_kept(tmp_path):
@@ -171,7 +171,7 @@ def test_a_result_survives_the_disk(tmp_path):
     result = evaluate(Mean(), toy_benchmark(), "cross", out=tmp_path)
     read = load_result(result.folder)
     assert_same(result, read)
-    assert read.record["schema_version"] == 1
+    assert read.record.schema_version == 2
     assert next(iter(json.loads((result.folder / "record.json").read_text()))) == "schema_version"
     assert read.score == result.score
 
@@ -179,11 +179,11 @@ def test_a_result_survives_the_disk(tmp_path):
 def test_a_decoder_without_a_fingerprint_is_judged_but_not_kept(tmp_path):
     # A local function has no name another process could tell it by.
     named = from_sklearn(LogisticRegression())
-    assert evaluate(named, toy_benchmark(), "cross").record["decoder"]["not_cached_because"] is None
+    assert evaluate(named, toy_benchmark(), "cross").record.decoder.not_cached_because is None
     unnamed = Unnamed(lambda level: level)
     result = evaluate(unnamed, toy_benchmark(), "cross", cache=tmp_path / "cache")
     assert result.complete
-    assert "local function" in result.record["decoder"]["not_cached_because"]
+    assert "local function" in result.record.decoder.not_cached_because
     assert not list((tmp_path / "cache" / "cells").rglob("*.parquet"))
 
 

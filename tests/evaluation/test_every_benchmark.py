@@ -98,7 +98,7 @@ def values(
     named = [(f"decoder {place}", decoder) for place, decoder in enumerate(decoders)]
     results = evaluate_all(named, [benchmark], [split], seed=seed, cache=cache)
     for result in results:
-        assert result.complete, result.record["cells"][0]["error"]
+        assert result.complete, result.record.cells[0].error
     return [benchmark.manifest.sign * result.score for result in results]
 
 

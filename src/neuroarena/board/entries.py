@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 import numpy as np
 import pandas as pd
@@ -115,38 +115,43 @@ def entries_from_results(results: Iterable[Result]) -> list[Entry]:
 
 def _entry(result: Result) -> Entry:
     record = result.record
-    known = {name: record.get(name) for name in ("run_key", "scorer_version", "seed", "neuroarena")}
     return Entry(
-        team=record["decoder"]["name"],
-        benchmark=record["benchmark"]["name"],
-        split=record["split"]["name"],
-        manifest=result.manifest,
+        team=record.decoder.name,
+        benchmark=record.benchmark.name,
+        split=record.split.name,
+        manifest=record.manifest,
         unit_scores=None if result.unit_scores is None else result.unit_scores.table,
-        time=datetime.datetime.fromisoformat(record["finished"]),
-        role=record["decoder"].get("role", "entry"),
-        simulated=record["simulated"],
+        time=record.finished,
+        role=cast(Role, record.decoder.role),
+        simulated=record.simulated,
         reason=_failure(result),
         provenance={
-            **known,
-            "manifest_hash": record["benchmark"].get("manifest_hash"),
-            "split_hash": record["split"]["hash"],
-            "options": record["benchmark"].get("options", {}),
-            "notes": record["benchmark"].get("notes", []),
-            "encoder_weights": record["decoder"].get("encoder_weights"),
+            "run_key": record.run_key,
+            "kind": record.kind,
+            "scorer_version": record.scorer_version,
+            "seed": record.seed,
+            "neuroarena": record.neuroarena,
+            "manifest_hash": record.benchmark.manifest_hash,
+            "split_hash": record.split.hash,
+            "options": record.benchmark.options,
+            "notes": list(record.benchmark.notes),
+            "encoder_weights": record.decoder.encoder_weights,
             "folder": None if result.folder is None else result.folder.name,
         },
     )
 
 
 def _failure(result: Result) -> str | None:
-    cells = result.record.get("cells", [])
-    failed = [cell for cell in cells if cell["status"] != "complete"]
+    failed = result.record.failed_cells
     if failed:
-        error = " ".join(str(failed[0].get("error") or "no reason was recorded").split())
-        return f"{len(failed)} of {len(cells)} cells failed; the first, fold {failed[0]['fold']}: {error}"
+        error = " ".join((failed[0].error or "no reason was recorded").split())
+        n_cells = len(result.record.cells)
+        return f"{len(failed)} of {n_cells} cells failed; the first, fold {failed[0].fold}: {error}"
     if not result.complete:
         return "the run is not complete"
-    return None if result.unit_scores is not None else "the run has no unit scores"
+    if result.unit_scores is not None:
+        return None
+    return result.record.left_out.get("unit_scores", "the run has no unit scores")
 
 
 @dataclass(frozen=True, eq=False)

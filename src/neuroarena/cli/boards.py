@@ -260,7 +260,7 @@ def _board(
     results = [load_result(folder) for folder in find_results(paths)]
     entries = [entry for entry in entries_from_results(results) if split is None or entry.split == split]
     if not entries:
-        known = sorted({result.record["split"]["name"] for result in results})
+        known = sorted({result.record.split.name for result in results})
         raise InputError(f'No result is of the split "{split}"; there are {", ".join(known)}.')
     return Board(entries, rules, allow_mixed=allow_mixed, order=canonical_order())
 

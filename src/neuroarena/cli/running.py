@@ -98,7 +98,7 @@ def _write_submission(
         path,
         result.predictions,
         result.manifest,
-        model=result.record["decoder"]["name"],
+        model=result.record.decoder.name,
         contact=contact or "not given",
         external_data=external_data,
     )
@@ -151,18 +151,17 @@ def _row(result: object) -> dict[str, object]:
     from neuroarena.evaluation import Result
 
     assert isinstance(result, Result)
-    record = result.record
-    failed = [cell for cell in record["cells"] if cell["status"] != "complete"]
+    record, failed = result.record, result.record.failed_cells
     return {
-        "benchmark": record["benchmark"]["name"],
-        "split": record["split"]["name"],
-        "decoder": record["decoder"]["name"],
+        "benchmark": record.benchmark.name,
+        "split": record.split.name,
+        "decoder": record.decoder.name,
         "score": result.score,
-        "metric": record["metric"],
+        "metric": record.metric,
         "units": 0 if result.unit_scores is None else result.unit_scores.table["unit"].nunique(),
-        "simulated": record["simulated"],
-        "status": record["status"],
-        "reason": f"{len(failed)} of {len(record['cells'])} cells failed; the first: {failed[0]['error']}"
+        "simulated": record.simulated,
+        "status": record.status,
+        "reason": f"{len(failed)} of {len(record.cells)} cells failed; the first: {failed[0].error}"
         if failed
         else None,
         "folder": str(result.folder),

@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import datetime
-import platform
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from neuroarena import __version__
 from neuroarena.benchmarks import Benchmark, Suite, load_benchmark
 from neuroarena.decoders import Decoder, load_decoder
 from neuroarena.errors import InputError, NeuroarenaError
 from neuroarena.evaluation.cache import CellCache, default_cache
 from neuroarena.evaluation.cell import Cell
 from neuroarena.evaluation.engine import Outcome, run_jobs
-from neuroarena.evaluation.identity import library_versions
 from neuroarena.evaluation.plan import RunPlan, plan_features, plan_runs
-from neuroarena.evaluation.results import RECORD_SCHEMA, Result, save_result
+from neuroarena.evaluation.record import (
+    BenchmarkRecord,
+    CellRecord,
+    DecoderRecord,
+    RunRecord,
+    SplitRecord,
+    current_time,
+    made_with,
+)
+from neuroarena.evaluation.results import Result, save_result
 from neuroarena.fingerprint import remember_digests_in
 from neuroarena.progress import Progress, Silence
 from neuroarena.scoring import UnitScores, score
@@ -109,7 +115,7 @@ def evaluate_all(
     for place in (folder, *([] if out is None else [Path(out)])):
         # Made before anything is computed: what cannot be kept should not be waited for.
         place.mkdir(parents=True, exist_ok=True)
-    started = _now()
+    started = current_time()
     outcomes = _compute(plans, folder, workers, progress or Silence())
     results = [_assemble(plan, CellCache(folder), outcomes, started) for plan in plans]
     _forget_unnamed(plans, CellCache(folder))
@@ -156,30 +162,38 @@ def _compute(plans: list[RunPlan], cache: Path, workers: int, progress: Progress
     return outcomes
 
 
-def _assemble(plan: RunPlan, kept: CellCache, outcomes: dict[str, Outcome], started: str) -> Result:
+def _assemble(
+    plan: RunPlan, kept: CellCache, outcomes: dict[str, Outcome], started: datetime.datetime
+) -> Result:
     """Put the cells of a run together, score them and write the record."""
     tables: list[pd.DataFrame] = []
-    cells: list[dict[str, Any]] = []
+    cells: list[CellRecord] = []
     for cell in plan.cells:
-        entry: dict[str, Any] = {"fold": cell.fold, "key": cell.key, "status": "complete"}
         outcome = outcomes.get(cell.key)
+        ended: dict[str, Any] = {"status": "complete"}
         if cell.key in kept:
             table, note = kept.read(cell.key)
             tables.append(table)
-            entry["warnings"] = note.get("warnings", [])
+            ended["warnings"] = note.get("warnings", [])
         else:
             reason = outcome.error if outcome is not None else "it was not computed"
             details = outcome.details if outcome is not None else None
-            entry |= {"status": "failed", "error": reason, "traceback": details}
-        entry["seconds"] = round(outcome.seconds, 3) if outcome is not None else None
-        entry["n_train"] = sum(len(windows.starts) for windows in cell.train)
-        entry["n_test"] = sum(len(windows.starts) for windows in cell.test)
-        cells.append(entry)
+            ended = {"status": "failed", "error": reason, "traceback": details}
+        cells.append(
+            CellRecord(
+                fold=cell.fold,
+                key=cell.key,
+                seconds=round(outcome.seconds, 3) if outcome is not None else None,
+                n_train=sum(len(windows.starts) for windows in cell.train),
+                n_test=sum(len(windows.starts) for windows in cell.test),
+                **ended,
+            )
+        )
     predictions, unit_scores = None, None
     if tables:
         predictions = pd.concat(tables, ignore_index=True).sort_values("id", ignore_index=True)
         unit_scores = _score(plan, predictions)
-    return Result(_record(plan, cells, unit_scores, started), predictions, unit_scores)
+    return Result(_record(plan, tuple(cells), unit_scores, started), predictions, unit_scores)
 
 
 def _score(plan: RunPlan, predictions: pd.DataFrame) -> UnitScores:
@@ -189,43 +203,45 @@ def _score(plan: RunPlan, predictions: pd.DataFrame) -> UnitScores:
 
 
 def _record(
-    plan: RunPlan, cells: list[dict[str, Any]], unit_scores: UnitScores | None, started: str
-) -> dict[str, Any]:
-    benchmark = plan.benchmark
-    complete = all(cell["status"] == "complete" for cell in cells)
-    return {
-        "schema_version": RECORD_SCHEMA,
-        "run_key": plan.key,
-        "status": "complete" if complete else "failed",
-        "simulated": benchmark.simulated,
-        "benchmark": {
-            "name": benchmark.name,
-            "options": dict(benchmark.options),
-            "notes": [*benchmark.notes, *plan.split.notes],
-            "manifest_hash": benchmark.manifest.hash,
-        },
-        "split": {"name": plan.split.name, "hash": plan.split.hash, "folds": len(plan.split.folds)},
-        "decoder": {
-            "name": plan.decoder_name,
-            "role": getattr(plan.decoder, "role", "entry"),
-            "untrained": bool(getattr(plan.decoder, "untrained", False)),
-            "encoder_weights": getattr(plan.decoder, "encoder_weights", None),
-            "type": plan.identity.type,
-            "parameters": plan.identity.parameters,
-            "code": plan.identity.code,
-            "not_cached_because": plan.identity.reason,
-        },
-        "seed": plan.seed,
-        "score": unit_scores.value if unit_scores is not None and complete else None,
-        "metric": benchmark.manifest.metric,
-        "scorer_version": unit_scores.scorer_version if unit_scores is not None else None,
-        "neuroarena": __version__,
-        "libraries": {"python": platform.python_version(), **library_versions()},
-        "started": started,
-        "finished": _now(),
-        "cells": cells,
-        "manifest": benchmark.manifest.model_dump(mode="json"),
-    }
+    plan: RunPlan,
+    cells: tuple[CellRecord, ...],
+    unit_scores: UnitScores | None,
+    started: datetime.datetime,
+) -> RunRecord:
+    benchmark, identity = plan.benchmark, plan.identity
+    complete = all(cell.status == "complete" for cell in cells)
+    return RunRecord(
+        kind="run",
+        run_key=plan.key,
+        status="complete" if complete else "failed",
+        simulated=benchmark.simulated,
+        benchmark=BenchmarkRecord(
+            name=benchmark.name,
+            options=dict(benchmark.options),
+            notes=(*benchmark.notes, *plan.split.notes),
+            manifest_hash=benchmark.manifest.hash,
+        ),
+        split=SplitRecord(name=plan.split.name, hash=plan.split.hash, folds=len(plan.split.folds)),
+        decoder=DecoderRecord(
+            name=plan.decoder_name,
+            role=getattr(plan.decoder, "role", "entry"),
+            untrained=bool(getattr(plan.decoder, "untrained", False)),
+            encoder_weights=getattr(plan.decoder, "encoder_weights", None),
+            type=identity.type,
+            parameters=identity.parameters,
+            code=identity.code,
+            not_cached_because=identity.reason,
+        ),
+        seed=plan.seed,
+        score=unit_scores.value if unit_scores is not None and complete else None,
+        metric=benchmark.manifest.metric,
+        scorer_version=unit_scores.scorer_version if unit_scores is not None else None,
+        started=started,
+        finished=current_time(),
+        cells=cells,
+        manifest=benchmark.manifest,
+        **made_with(),
+    )
 
 
 def _forget_unnamed(plans: list[RunPlan], kept: CellCache) -> None:
@@ -234,7 +250,3 @@ def _forget_unnamed(plans: list[RunPlan], kept: CellCache) -> None:
         if plan.identity.key is None:
             for cell in plan.cells:
                 kept.path(cell.key).unlink(missing_ok=True)
-
-
-def _now() -> str:
-    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")

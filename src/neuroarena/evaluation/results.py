@@ -1,43 +1,47 @@
-"""Results on disk: a folder a run with its record, its predictions and its unit scores."""
+"""Results on disk: one folder per run with record, predictions and unit scores; one writer for all paths."""
 
 from __future__ import annotations
 
-import datetime
 import json
 import os
 import re
 import shutil
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 
 from neuroarena.atomic import write_json
 from neuroarena.errors import InputError
+from neuroarena.evaluation.intervals import score_interval
+from neuroarena.evaluation.record import RunRecord, read_record
 from neuroarena.scoring import Manifest, UnitScores, read_predictions, write_predictions
+from neuroarena.scoring.parquet import opened_parquet, read_rows, write_parquet
 
-RECORD_SCHEMA = 1
 RECORD, PREDICTIONS, UNIT_SCORES = "record.json", "predictions.parquet", "unit_scores.parquet"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result:
-    """One run: a decoder on a split of a benchmark.
+    """What came of a run of a decoder, of a file of predictions, of a code submission or of a model of vision.
 
     Attributes
     ----------
-    record : dict
+    record : RunRecord
         What was asked, of what, with which code, and how each cell ended.
     predictions : DataFrame or None
-        None when no cell could be computed.
+        None when no cell could be computed; ``record.left_out`` says it where a path keeps none. Of a decoder, a file
+        or code: as :func:`neuroarena.scoring.score` takes them. Of a model: ``split``, ``id`` and ``values``, a list of
+        numbers over neuroids (or over images, for rows of a dissimilarity matrix).
     unit_scores : UnitScores or None
     folder : Path or None
         Where it is kept, if it is.
     """
 
-    record: dict[str, Any]
+    record: RunRecord
     predictions: pd.DataFrame | None
     unit_scores: UnitScores | None
     folder: Path | None = None
@@ -45,17 +49,36 @@ class Result:
     @property
     def complete(self) -> bool:
         """Whether every cell was computed."""
-        return bool(self.record["status"] == "complete")
+        return self.record.complete
 
     @property
     def score(self) -> float | None:
         """The score of the whole run; None when it is not complete."""
-        return self.unit_scores.value if self.complete and self.unit_scores is not None else None
+        if not self.complete:
+            return None
+        return self.record.score if self.unit_scores is None else self.unit_scores.value
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The 95 % interval of the score over units, as boards draw it; None for fewer than two units."""
+        if not self.complete or self.unit_scores is None:
+            return None
+        return score_interval(self.unit_scores, self.manifest, self.record.split.name)
 
     @property
     def manifest(self) -> Manifest:
         """The rules the run was judged by."""
-        return Manifest.model_validate(self.record["manifest"])
+        return self.record.manifest
+
+    def __repr__(self) -> str:
+        record, interval = self.record, self.interval
+        score = "no score" if self.score is None else f"{record.metric} {self.score:.4f}"
+        within = (
+            "no interval" if interval is None else f"95 % interval {interval[0]:.4f} to {interval[1]:.4f}"
+        )
+        mark = ", simulated" if record.simulated else ""
+        name = f"{record.benchmark.name}, {record.split.name}"
+        return f"<Result: {record.decoder.name} on {name}: {score}, {within}{mark}>"
 
 
 def save_result(result: Result, out: Path) -> Result:
@@ -70,33 +93,33 @@ def save_result(result: Result, out: Path) -> Result:
     folder = out / name
     while folder.exists():
         earlier = load_result(folder)
-        if earlier.complete and earlier.record["run_key"] == result.record["run_key"]:
+        if earlier.complete and earlier.record.run_key == result.record.run_key:
             return earlier
         attempt += 1
         folder = out / f"{name}-attempt{attempt}"
     temporary = Path(tempfile.mkdtemp(prefix=f".{name}.", dir=out))
     try:
         if result.predictions is not None:
-            write_predictions(temporary / PREDICTIONS, result.predictions, result.manifest)
+            _write_predictions(temporary / PREDICTIONS, result)
         if result.unit_scores is not None:
             result.unit_scores.write(temporary / UNIT_SCORES)
-        write_json(temporary / RECORD, result.record)
+        write_json(temporary / RECORD, result.record.to_json())
         temporary.chmod(0o755)
         os.rename(temporary, folder)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
-    return Result(result.record, result.predictions, result.unit_scores, folder)
+    return replace(result, folder=folder)
 
 
-def run_name(record: dict[str, Any]) -> str:
-    """Give a run its folder name: readable first, then the start of its key."""
-    words = [record["benchmark"]["name"], record["split"]["name"], record["decoder"]["name"]]
+def run_name(record: RunRecord) -> str:
+    """Name the folder of a run: readable first, then the start of its key."""
+    words = [record.benchmark.name, record.split.name, record.decoder.name]
     readable = "--".join(re.sub(r"[^A-Za-z0-9.@_-]+", "-", word).strip("-") for word in words)
-    return f"{readable}--{record['run_key'][:10]}"
+    return f"{readable[:160]}--{record.run_key[:10]}"
 
 
 def load_result(folder: str | Path) -> Result:
-    """Read a run back.
+    """Read a run back; folders that 0.1.0 wrote are read too.
 
     Raises
     ------
@@ -104,68 +127,33 @@ def load_result(folder: str | Path) -> Result:
         When the folder holds no record, or one that cannot be read.
     """
     folder = Path(folder)
-    path = folder / RECORD
-    if not path.is_file():
-        raise InputError(f"{folder}: there is no {RECORD} here. Expected a folder written by neuroarena run.")
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-        version = record["schema_version"]
-    except (ValueError, KeyError, TypeError) as error:
-        raise InputError(f"{path}: not a record of neuroarena ({type(error).__name__}: {error}).") from error
-    if version != RECORD_SCHEMA:
-        raise InputError(
-            f"{path}: the record has schema version {version}; this neuroarena reads {RECORD_SCHEMA}."
-        )
-    problem = _record_problem(record)
-    if problem is not None:
-        raise InputError(
-            f"{path}: the record is damaged: {problem}. Run the decoder again, or leave this folder out."
-        )
-    manifest = Manifest.model_validate(record["manifest"])
+    record = read_record(read_plain_record(folder), folder / RECORD)
     predictions, scores = folder / PREDICTIONS, folder / UNIT_SCORES
     return Result(
         record,
-        read_predictions(predictions, manifest) if predictions.exists() else None,
+        _read_predictions(predictions, record) if predictions.exists() else None,
         UnitScores.read(scores) if scores.exists() else None,
         folder,
     )
 
 
-# Path of a field in the record, and the type it must have.
-_FIELDS: tuple[tuple[str, type], ...] = (
-    ("run_key", str),
-    ("status", str),
-    ("simulated", bool),
-    ("benchmark.name", str),
-    ("split.name", str),
-    ("split.hash", str),
-    ("decoder.name", str),
-    ("decoder.role", str),
-    ("seed", int),
-    ("metric", str),
-    ("finished", str),
-    ("cells", list),
-    ("manifest", dict),
-)
+def read_plain_record(folder: Path) -> Any:
+    """Read the record of a folder as it stands in the file.
 
-
-def _record_problem(record: dict[str, Any]) -> str | None:
-    """Say what is wrong with a record, if anything."""
-    for path, kind in _FIELDS:
-        value: Any = record
-        for part in path.split("."):
-            value = value.get(part) if isinstance(value, dict) else None
-        if not isinstance(value, kind):
-            return f'"{path}" is {value!r}, expected {kind.__name__}'
-    for number, cell in enumerate(record["cells"]):
-        if not isinstance(cell, dict) or not isinstance(cell.get("status"), str):
-            return f'"cells" entry {number} has no status'
+    Raises
+    ------
+    InputError
+        When the folder holds no record, or one that is not JSON.
+    """
+    path = folder / RECORD
+    if not path.is_file():
+        raise InputError(
+            f"{folder}: there is no {RECORD} here. Expected a folder that neuroarena run or score wrote."
+        )
     try:
-        datetime.datetime.fromisoformat(record["finished"])
-        Manifest.model_validate(record["manifest"])
-    except ValueError as error:
-        return " ".join(str(error).split())[:200]
-    return None
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path}: not a record of neuroarena ({type(error).__name__}: {error}).") from error
 
 
 def find_results(paths: list[Path] | tuple[Path, ...]) -> list[Path]:
@@ -181,9 +169,31 @@ def find_results(paths: list[Path] | tuple[Path, ...]) -> list[Path]:
         if not path.exists():
             raise InputError(f"{path}: there is no such folder. Expected the results of neuroarena run.")
         found = sorted(
-            record.parent for record in path.rglob(RECORD) if not record.parent.name.startswith(".")
+            record.parent
+            for record in path.rglob(RECORD)
+            if not any(part.startswith(".") for part in record.parent.relative_to(path).parts)
         )
         if not found:
             raise InputError(f"{path}: no run in this folder. Expected the results of neuroarena run.")
         folders += found
     return list(dict.fromkeys(folders))
+
+
+def _write_predictions(path: Path, result: Result) -> None:
+    assert result.predictions is not None
+    if result.record.kind != "model":
+        write_predictions(path, result.predictions, result.manifest)
+        return
+    table = result.predictions
+    columns = {name: pa.array(table[name].astype(str), pa.string()) for name in ("split", "id")}
+    values = pa.array(list(table["values"]), pa.list_(pa.float32()))
+    said = {"schema_version": 1, "kind": "model", "benchmark": result.manifest.name}
+    write_parquet(path, pa.table({**columns, "values": values}), said)
+
+
+def _read_predictions(path: Path, record: RunRecord) -> pd.DataFrame:
+    if record.kind != "model":
+        return read_predictions(path, record.manifest)
+    with opened_parquet(path) as (file, _):
+        table: pd.DataFrame = read_rows(file, path, None).to_pandas(ignore_metadata=True)
+    return table

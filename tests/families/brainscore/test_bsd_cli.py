@@ -32,7 +32,7 @@ def test_scores_are_kept_and_ranked_on_a_board(tmp_path):
         assert rows[0]["simulated"] is True
         assert rows[0]["score"] == pytest.approx(rows[0]["raw"] ** 2 / rows[0]["ceiling"])
     results = [load_result(folder) for folder in find_results([tmp_path / "results"])]
-    assert all(result.complete and result.record["simulated"] for result in results)
+    assert all(result.complete and result.record.simulated for result in results)
     ranking = Board(entries_from_results(results)).ranking(IT, "neuroids")
     assert ranking.table["team"].tolist() == ["tiny-cnn", "pixels"]
     assert ranking.n_units == 24

@@ -259,9 +259,9 @@ def test_the_ridge_finds_what_was_planted_within_the_band_that_the_twin_states(t
     low, high = HBN(twin()).card["ridge_band"]["as-scored"][task]["R5"]
     result = evaluate(BandPowerRidge(), load(task), "validation")
     assert high <= 0.95
-    assert low <= result.record["score"] <= high
+    assert low <= result.record.score <= high
     floor = evaluate(load_decoder("dummy"), load(task), "validation")
-    assert floor.record["score"] >= 1.0 - 1e-12
+    assert floor.record.score >= 1.0 - 1e-12
 
 
 @pytest.mark.drill
@@ -274,7 +274,7 @@ def test_every_task_is_found_on_both_splits_within_the_band(definition):
         for split, release in (("validation", "R5"), ("sealed", "R12")):
             low, high = bands[task][release]
             benchmark = FAMILY.load(task, definition, str(root))
-            score = evaluate(BandPowerRidge(), benchmark, split).record["score"]
+            score = evaluate(BandPowerRidge(), benchmark, split).record.score
             assert low <= score <= high, (task, split)
 
 
@@ -284,13 +284,13 @@ def test_at_strength_zero_there_is_nothing_to_find():
     assert HBN(root).card["ridge_band"] is None
     for task in ("response-time", "externalizing"):
         result = evaluate(BandPowerRidge(), FAMILY.load(task, "as-scored", root), "validation")
-        assert result.record["score"] > 0.97
+        assert result.record.score > 0.97
 
 
 def test_demographics_alone_are_asked_only_where_they_are_given():
     result = evaluate(DemographicsRidge(), load("internalizing", "as-described"), "validation")
-    assert result.record["status"] == "complete"
-    assert 0.5 < result.record["score"] < 1.5
+    assert result.record.status == "complete"
+    assert 0.5 < result.record.score < 1.5
     refused = evaluate(DemographicsRidge(), load("internalizing"), "validation")
-    assert refused.record["status"] == "failed"
-    assert 'needs "age" of every person' in refused.record["cells"][0]["error"]
+    assert refused.record.status == "failed"
+    assert 'needs "age" of every person' in refused.record.cells[0].error

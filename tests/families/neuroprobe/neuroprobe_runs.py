@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from neuroarena.evaluation import Result
+from neuroarena.evaluation.record import read_record
 from neuroarena.families.neuroprobe.family import FAMILY
 from neuroarena.families.neuroprobe.submission_checks import EXPECTED_FOLDS, EXPECTED_SESSIONS, judged_items
 from neuroarena.families.neuroprobe.tasks import TASKS
@@ -94,7 +96,7 @@ def make_run(
         "cells": [cell if complete else {**cell, "error": "ValueError: boom"}],
         "manifest": manifest.model_dump(mode="json"),
     }
-    return Result(record, None, unit_scores if complete else None)
+    return Result(read_record(record, Path("made")), None, unit_scores if complete else None)
 
 
 def make_runs(

@@ -324,7 +324,7 @@ def test_the_linear_baseline_equals_scikit_learn_on_laplacian_spectrograms_of_a_
 def test_a_run_without_a_split_takes_the_first_and_says_so(twin):
     benchmark = load_benchmark("neuroprobe/onset", data=twin)
     result = evaluate("chance", benchmark)
-    assert result.record["split"]["name"] == benchmark.splits[0] == "within-session"
+    assert result.record.split.name == benchmark.splits[0] == "within-session"
 
 
 def test_single_electrodes_may_be_asked_of_the_full_subset(twin):

@@ -305,7 +305,7 @@ def test_an_encoder_finds_what_is_planted_in_a_small_twin_and_repeats_itself(nam
     first = ran()
     assert first.complete
     assert first.score > 0.65
-    assert first.record["decoder"]["untrained"]
+    assert first.record.decoder.untrained
     shutil.rmtree(tmp_path / "cells")  # the features stay, the predictions are made again
     pd.testing.assert_frame_equal(ran().predictions, first.predictions)
 
@@ -384,11 +384,11 @@ def toy_at_2048_hz():
 def test_a_result_of_random_weights_says_untrained(tmp_path):
     result = evaluate(brainbert_linear(size="tiny"), toy_at_2048_hz(), name="BrainBERT", out=tmp_path)
     assert result.complete
-    shown = result.record["decoder"]
-    assert shown["name"] == "BrainBERT (untrained)"
-    assert shown["untrained"] is True
-    assert shown["parameters"]["weights"]["values"]["sha256"] == "untrained"
-    assert shown["not_cached_because"] is None
+    shown = result.record.decoder
+    assert shown.name == "BrainBERT (untrained)"
+    assert shown.untrained is True
+    assert shown.parameters["weights"]["values"]["sha256"] == "untrained"
+    assert shown.not_cached_because is None
     again = evaluate(
         brainbert_linear(size="tiny"), toy_at_2048_hz(), name="BrainBERT", workers=2, cache=tmp_path / "c"
     )

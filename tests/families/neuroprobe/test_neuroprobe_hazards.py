@@ -189,12 +189,12 @@ def test_9_a_result_says_how_many_windows_its_folds_share(twin):
     for definition in ("2025.10", "strict"):
         result = evaluate("chance", f"neuroprobe@{definition}/onset", "within-session", data=twin)
         (said[definition],) = [
-            note for note in result.record["benchmark"]["notes"] if "share samples with a training" in note
+            note for note in result.record.benchmark.notes if "share samples with a training" in note
         ]
     assert re.match(r"Of \d+ test windows [1-9]\d* \(\d+\.\d %\) share samples", said["2025.10"])
     assert re.match(r"Of \d+ test windows 0 \(0\.0 %\) share .* and 0 \(0\.0 %\) lie", said["strict"])
     across = evaluate("chance", "neuroprobe/onset", "cross-session", data=twin).record
-    assert not [note for note in across["benchmark"]["notes"] if "share samples" in note]
+    assert not [note for note in across.benchmark.notes if "share samples" in note]
 
 
 def test_11_the_gaps_of_a_session_take_a_fraction_of_the_published_seconds():
@@ -229,7 +229,7 @@ def test_13_a_result_says_its_definition_and_no_two_definitions_look_alike(twin)
     for definition in FAMILY.definitions:
         result = evaluate("chance", f"neuroprobe@{definition}/onset", "within-session", data=twin)
         records[definition] = result.record
-        assert result.record["benchmark"]["name"] == f"neuroprobe@{definition}/onset"
-        assert result.record["manifest"]["definition"] == definition
-    hashes = {record["benchmark"]["manifest_hash"] for record in records.values()}
+        assert result.record.benchmark.name == f"neuroprobe@{definition}/onset"
+        assert result.record.manifest.definition == definition
+    hashes = {record.benchmark.manifest_hash for record in records.values()}
     assert len(hashes) == len(FAMILY.definitions)

@@ -184,7 +184,7 @@ def test_single_electrodes_are_evaluated_with_the_default_chain(twin):
         "btbank1_2/T1bIc1",
         "btbank1_2/T1bIc2",
     ]
-    assert result.record["benchmark"]["options"]["electrode"] == ["T1bIc1", "T1bIc2"]
+    assert result.record.benchmark.options["electrode"] == ["T1bIc1", "T1bIc2"]
 
 
 def test_nano_runs_with_the_default_chain_and_its_thirty_electrodes(twin):

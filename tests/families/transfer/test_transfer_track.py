@@ -46,8 +46,7 @@ def score_of(results: list[Result], encoder: str, task: str) -> float:
     (found,) = [
         result.score
         for result in results
-        if result.record["decoder"]["name"].startswith(encoder)
-        and result.record["benchmark"]["name"].endswith(task)
+        if result.record.decoder.name.startswith(encoder) and result.record.benchmark.name.endswith(task)
     ]
     assert found is not None
     return found
@@ -130,15 +129,13 @@ def test_datasets_are_found_below_the_data_folder_of_the_user(root, monkeypatch)
 
 def test_every_encoder_is_judged_on_every_track(results):
     assert len(results) == 12
-    assert [result.record["cells"][0].get("error") for result in results if not result.complete] == []
-    names = {result.record["decoder"]["name"] for result in results}
+    assert [result.record.cells[0].error for result in results if not result.complete] == []
+    names = {result.record.decoder.name for result in results}
     assert names == {"random (untrained)", "handcrafted", "selfsupervised"}
 
 
 def test_every_record_holds_the_hash_of_the_weights_and_there_are_three(results):
-    hashes = {
-        (result.record["decoder"]["name"], result.record["decoder"]["encoder_weights"]) for result in results
-    }
+    hashes = {(result.record.decoder.name, result.record.decoder.encoder_weights) for result in results}
     assert len(hashes) == len({known for _, known in hashes}) == 3
 
 
@@ -156,9 +153,9 @@ def brute_force(results: list[Result]) -> dict[str, float]:
     """Rank by hand: on each track by the score in its direction, equals share the smallest rank."""
     ranks: dict[str, list[int]] = {}
     for task in TASKS:
-        own = [each for each in results if each.record["benchmark"]["name"].endswith(f"/{task}")]
+        own = [each for each in results if each.record.benchmark.name.endswith(f"/{task}")]
         sign = own[0].manifest.sign
-        scores = {each.record["decoder"]["name"]: sign * each.score for each in own}
+        scores = {each.record.decoder.name: sign * each.score for each in own}
         for name, score in scores.items():
             ranks.setdefault(name, []).append(1 + sum(other > score for other in scores.values()))
     return {name: sum(own) / 4 for name, own in ranks.items()}
@@ -200,7 +197,7 @@ def test_an_encoder_that_lacks_a_track_is_not_on_the_board(results):
 
 
 def test_without_all_four_tracks_there_is_no_board(results):
-    some = [each for each in results if not each.record["benchmark"]["name"].endswith("/sleep")]
+    some = [each for each in results if not each.record.benchmark.name.endswith("/sleep")]
     board = Board(transfer_entries(some), Rules(n_draws=100))
     assert family_transfer_board(board.rankings, "transfer", TASKS) == (
         "No transfer board: there is no result on sleep."
@@ -235,8 +232,9 @@ def test_an_encoder_that_changes_its_weights_between_tracks_is_void(root, result
 
 def test_a_decoder_that_is_no_encoder_is_void_and_a_floor_is_not(root, tmp_path):
     floor = evaluate(Chance(), load(root, "bci"), name="chance", cache=tmp_path)
-    decoder = {**floor.record["decoder"], "name": "stranger", "role": "entry"}
-    stranger = Result({**floor.record, "decoder": decoder}, floor.predictions, floor.unit_scores)
+    decoder = floor.record.decoder.model_copy(update={"name": "stranger", "role": "entry"})
+    record = floor.record.model_copy(update={"decoder": decoder})
+    stranger = Result(record, floor.predictions, floor.unit_scores)
     first, second = transfer_entries([floor, stranger])
     assert first.reason is None
     assert "holds no hash of an encoder's weights" in str(second.reason)

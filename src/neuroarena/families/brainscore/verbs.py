@@ -12,6 +12,7 @@ from neuroarena.cli.options import Json
 from neuroarena.cli.output import print_json, print_table
 
 if TYPE_CHECKING:
+    from neuroarena.evaluation.record import RunRecord
     from neuroarena.evaluation.results import Result
     from neuroarena.families.brainscore.brain_score import Score
 
@@ -90,52 +91,50 @@ def save_score(score: Score, benchmark: Any, out: str | Path) -> Result | None:
     return save_result(Result(record, None, units), Path(out))
 
 
-def _record(score: Score, benchmark: Any, manifest: Any, units: Any) -> dict[str, Any]:
-    import datetime
-    import platform
-
-    from neuroarena import __version__
-    from neuroarena.evaluation.identity import library_versions
-    from neuroarena.evaluation.results import RECORD_SCHEMA
+def _record(score: Score, benchmark: Any, manifest: Any, units: Any) -> RunRecord:
+    from neuroarena.evaluation.record import (
+        BenchmarkRecord,
+        CellRecord,
+        DecoderRecord,
+        RunRecord,
+        SplitRecord,
+        current_time,
+        made_with,
+    )
     from neuroarena.fingerprint import digest
 
     model, known = str(score.attrs["model_identifier"]), score.provenance
     family, _, task = manifest.name.partition("/")
-    now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     data = digest(known.get("data", {}))
     units_digest = digest(
         [[str(unit), float(value)] for unit, value in units.table[["unit", "score"]].values]
     )
-    return {
-        "schema_version": RECORD_SCHEMA,
-        "run_key": digest([manifest.hash, model, data, units_digest]),
-        "status": "complete",
-        "simulated": bool(getattr(benchmark, "simulated", False)),
-        "benchmark": {
-            "name": f"{family}@{manifest.definition}/{task}",
-            "options": {"normalisation": score.formula},
-            "notes": list(manifest.notes),
-            "manifest_hash": manifest.hash,
-        },
-        "split": {"name": SPLIT, "hash": data, "folds": score.n_splits or 1},
-        "decoder": {
-            "name": model,
-            "role": "entry",
-            "type": "brain model",
-            "parameters": {"comment": score.attrs.get("comment", "")},
-        },
-        "seed": known.get("seed") or 0,
-        "score": units.value,
-        "brain_score": _numbers(score),
-        "metric": manifest.metric,
-        "scorer_version": units.scorer_version,
-        "neuroarena": __version__,
-        "libraries": {"python": platform.python_version(), **library_versions()},
-        "started": now,
-        "finished": now,
-        "cells": [{"fold": "all", "status": "complete"}],
-        "manifest": manifest.model_dump(mode="json"),
-    }
+    return RunRecord(
+        kind="model",
+        run_key=digest([manifest.hash, model, data, units_digest]),
+        status="complete",
+        simulated=bool(getattr(benchmark, "simulated", False)),
+        benchmark=BenchmarkRecord(
+            name=f"{family}@{manifest.definition}/{task}",
+            options={"normalisation": score.formula},
+            notes=manifest.notes,
+            manifest_hash=manifest.hash,
+        ),
+        split=SplitRecord(name=SPLIT, hash=data, folds=score.n_splits or 1),
+        decoder=DecoderRecord(
+            name=model, type="brain model", parameters={"comment": score.attrs.get("comment", "")}
+        ),
+        seed=known.get("seed") or 0,
+        score=units.value,
+        metric=manifest.metric,
+        scorer_version=units.scorer_version,
+        started=current_time(),
+        finished=current_time(),
+        cells=(CellRecord(fold="all", status="complete"),),
+        reported=_numbers(score),
+        manifest=manifest,
+        **made_with(),
+    )
 
 
 def _numbers(score: Score) -> dict[str, Any]:

@@ -152,7 +152,7 @@ def choose_runs(
     notes = [f"left out, of other benchmarks: {others} of {len(everything)} runs"] if others else []
     runs = _of_decoder(runs, decoder)
     wanted = None if splits is None else [split_name(split) for split in splits]
-    runs = [run for run in runs if wanted is None or run.record["split"]["name"] in wanted]
+    runs = [run for run in runs if wanted is None or run.record.split.name in wanted]
     if not runs:
         raise InputError(
             f"There is no run of the splits {', '.join(wanted or ())}; nothing can be submitted."
@@ -175,31 +175,31 @@ def choose_runs(
         scores=scores,
         decoder=_decoder(runs[0]),
         definition=_definition(runs[0]),
-        simulated=any(run.record["simulated"] for run in runs),
+        simulated=any(run.record.simulated for run in runs),
         splits=tuple(split for split in SPLIT_FOLDERS if split in set(scores["split"])),
         notes=tuple(notes),
     )
 
 
 def _family(run: Result) -> str:
-    return str(run.record["benchmark"]["name"]).partition("/")[0].partition("@")[0]
+    return run.record.family
 
 
 def _definition(run: Result) -> str:
-    return str(run.record["benchmark"]["name"]).partition("/")[0].partition("@")[2]
+    return run.record.definition
 
 
 def _task(run: Result) -> str:
-    return str(run.record["benchmark"]["name"]).partition("/")[2]
+    return run.record.task
 
 
 def _decoder(run: Result) -> str:
-    return str(run.record["decoder"]["name"])
+    return run.record.decoder.name
 
 
 def _named(run: Result) -> str:
     """Name a run so that its folder is found."""
-    about = f"{run.record['benchmark']['name']} {run.record['split']['name']}"
+    about = f"{run.record.benchmark.name} {run.record.split.name}"
     return about if run.folder is None else f"{about} ({run.folder.name})"
 
 
@@ -223,9 +223,9 @@ def _of_decoder(runs: list[Result], decoder: str | None) -> list[Result]:
 def _complete(runs: list[Result]) -> tuple[list[Result], list[str]]:
     """Give the complete runs, and the names of failed ones that a complete run has made good."""
     complete = [run for run in runs if run.complete and run.unit_scores is not None]
-    keys = {run.record["run_key"] for run in complete}
+    keys = {run.record.run_key for run in complete}
     failed = [run for run in runs if not (run.complete and run.unit_scores is not None)]
-    standing = [run for run in failed if run.record["run_key"] not in keys]
+    standing = [run for run in failed if run.record.run_key not in keys]
     if standing:
         raise InputError(
             f"{len(standing)} runs are not complete: {_some([_failure(run) for run in standing])}. Run them "
@@ -235,11 +235,11 @@ def _complete(runs: list[Result]) -> tuple[list[Result], list[str]]:
 
 
 def _failure(run: Result) -> str:
-    failed = [cell for cell in run.record.get("cells", []) if cell["status"] != "complete"]
+    failed = run.record.failed_cells
     if not failed:
         return f"{_named(run)} has no unit scores"
-    error = " ".join(str(failed[0].get("error") or "no reason was recorded").split())
-    return f"{_named(run)}: fold {failed[0]['fold']}: {error}"
+    error = " ".join((failed[0].error or "no reason was recorded").split())
+    return f"{_named(run)}: fold {failed[0].fold}: {error}"
 
 
 def _check_official(runs: list[Result], allow_simulated: bool) -> None:
@@ -250,14 +250,14 @@ def _check_official(runs: list[Result], allow_simulated: bool) -> None:
             problems.append(f"{_named(run)} {problem}")
     if problems:
         raise InputError(f"Not all runs are official ones: {_some(problems)}. Nothing was written.")
-    simulated = [run for run in runs if run.record["simulated"]]
+    simulated = [run for run in runs if run.record.simulated]
     if simulated and not allow_simulated:
         raise InputError(
             f"{len(simulated)} of {len(runs)} runs are on simulated recordings, the first is "
             f"{_named(simulated[0])}. They are no submission; --allow-simulated writes them all the same, marked."
         )
     if 0 < len(simulated) < len(runs):
-        recorded = next(run for run in runs if not run.record["simulated"])
+        recorded = next(run for run in runs if not run.record.simulated)
         raise InputError(
             f"{_named(simulated[0])} is simulated and {_named(recorded)} is not; a submission is one or the other."
         )
@@ -268,7 +268,7 @@ def _unofficial(run: Result) -> str | None:
     definition, task = _definition(run), _task(run)
     if definition not in SUBMITTED_DEFINITIONS:
         return f"is by a definition that the leaderboard does not know ({', '.join(SUBMITTED_DEFINITIONS)})"
-    options = run.record["benchmark"].get("options", {})
+    options = run.record.benchmark.options
     if options.get("multiclass") or len(run.manifest.classes) != 2:
         return "is multiclass; the leaderboard takes the binary form"
     for name, value in options.items():
@@ -276,7 +276,7 @@ def _unofficial(run: Result) -> str | None:
         value = list(value) if isinstance(value, tuple) else value
         if (known is None and value) or (known and value not in known):
             return f"was run with {name}={value}; expected {known[0] if known else 'the default'}"
-    if run.record["split"]["name"] not in SPLIT_FOLDERS:
+    if run.record.split.name not in SPLIT_FOLDERS:
         return f"is of a split that the leaderboard does not know ({', '.join(SPLIT_FOLDERS)})"
     if task not in FAMILY.tasks(definition) or run.manifest.hash != FAMILY.manifest(task, definition).hash:
         return "was judged by other rules than this definition's"
@@ -285,11 +285,11 @@ def _unofficial(run: Result) -> str | None:
 
 _ALIKE: tuple[tuple[str, Callable[[Result], Any]], ...] = (
     ("definition", _definition),
-    ("type of the decoder", lambda run: run.record["decoder"].get("type")),
-    ("parameters of the decoder", lambda run: run.record["decoder"].get("parameters")),
-    ("code of the decoder", lambda run: run.record["decoder"].get("code")),
-    ("seed", lambda run: run.record.get("seed")),
-    ("version of the scorer", lambda run: run.record.get("scorer_version")),
+    ("type of the decoder", lambda run: run.record.decoder.type),
+    ("parameters of the decoder", lambda run: run.record.decoder.parameters),
+    ("code of the decoder", lambda run: run.record.decoder.code),
+    ("seed", lambda run: run.record.seed),
+    ("version of the scorer", lambda run: run.record.scorer_version),
 )
 
 
@@ -313,7 +313,7 @@ def _brief(value: Any) -> str:
 def _check_single(runs: list[Result]) -> None:
     seen: dict[tuple[str, str], Result] = {}
     for run in runs:
-        key = (run.record["split"]["name"], _task(run))
+        key = (run.record.split.name, _task(run))
         if key in seen:
             raise InputError(
                 f"There are two runs of {_task(run)}, {key[0]}: {_named(seen[key])} and {_named(run)}. "
@@ -325,8 +325,8 @@ def _check_single(runs: list[Result]) -> None:
 def _scores(run: Result) -> pd.DataFrame:
     """Give the folds of a run as rows of a submission."""
     assert run.unit_scores is not None
-    table, split = run.unit_scores.table, str(run.record["split"]["name"])
-    finished = datetime.datetime.fromisoformat(run.record["finished"])
+    table, split = run.unit_scores.table, run.record.split.name
+    finished = run.record.finished
     return pd.DataFrame(
         {
             "split": split,
@@ -336,7 +336,7 @@ def _scores(run: Result) -> pd.DataFrame:
             "auroc": table["score"],
             "accuracy": table["accuracy"] if "accuracy" in table.columns else float("nan"),
             "n": table["n"],
-            "run_key": str(run.record["run_key"]),
+            "run_key": run.record.run_key,
             "timestamp": finished.timestamp(),
         }
     )

@@ -1,0 +1,49 @@
+"""The interval of one score over its units, drawn as boards draw it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from neuroarena.errors import InputError
+from neuroarena.fingerprint import digest
+from neuroarena.scoring import COMBINERS, Manifest, UnitScores, columns_of
+from neuroarena.statistics import bootstrap
+
+N_DRAWS = 10_000
+
+
+def score_interval(
+    unit_scores: UnitScores, manifest: Manifest, split: str, n_draws: int = N_DRAWS, seed: int = 0
+) -> tuple[float, float] | None:
+    """Return the 95 % interval of a score over its units, low end first, in the metric's own direction.
+
+    Clusters are drawn first where the manifest names them and one owns several units, as on boards. None when there
+    are fewer than two units, or when the score is not defined in some draw.
+    """
+    units = unit_scores.by_unit()
+    if len(units) < 2:
+        return None
+    clusters = units["cluster"].tolist()
+    labels = clusters if manifest.cluster is not None and len(set(clusters)) < len(clusters) else None
+    columns = columns_of(unit_scores, manifest)
+    columns.pop("count", None)
+    function = COMBINERS.get(manifest.combiner).function
+
+    def combined(sums: dict[str, np.ndarray]) -> np.ndarray:
+        return np.asarray(function(sums))
+
+    try:
+        draws = bootstrap(
+            {"": columns}, n_draws, labels, seed=draws_seed(manifest, split, seed), combiner=combined
+        )
+    except InputError:
+        # Some draws hold units on which the score is not defined, such as targets without any spread.
+        return None
+    low, high = np.percentile(draws.scores[:, 0], [2.5, 97.5])
+    return float(low), float(high)
+
+
+def draws_seed(manifest: Manifest, split: str, seed: int = 0) -> int:
+    """Return the seed of the draws of a task and split; other tracks never share their randomness."""
+    family, _, task = manifest.name.partition("/")
+    return int(digest([seed, family, task, split])[:8], 16)
