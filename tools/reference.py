@@ -110,6 +110,8 @@ def _benchmarks() -> list[str]:
         family = FAMILIES.get(family_name)
         for definition in family.definitions:
             manifests = [family.manifest(task, definition) for task in family.tasks(definition)]
+            if not manifests:
+                continue
             first = manifests[0]
             facts = [
                 f"Metric: {first.metric}. Unit: {first.unit}. Cluster: {first.cluster}. Chance: {first.chance}.",

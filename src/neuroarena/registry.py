@@ -130,11 +130,16 @@ def _points_below(group: str, _: tuple[str, ...]) -> dict[str, EntryPoint]:
 _FEW = 6
 
 
-def unknown_name(kind: str, name: str, known: Iterable[str], plural: str) -> UnknownName:
-    """Make the error for an unknown name, with the closest known ones."""
+def unknown_name(kind: str, name: str, known: Iterable[str], plural: str | None) -> UnknownName:
+    """Make the error for an unknown name, with the closest known ones.
+
+    `plural` is the word that ``neuroarena list`` takes; without one, all known names are told.
+    """
     listed = list(known)
     close = difflib.get_close_matches(name, listed, n=3, cutoff=0.5)
     hint = f" Did you mean {' or '.join(chr(34) + match + chr(34) for match in close)}?" if close else ""
     if not close and 0 < len(listed) <= _FEW:
         hint = f" There is {', '.join(listed)}."
+    if plural is None:
+        return UnknownName(f'No {kind} "{name}"; there are: {", ".join(listed) or "none"}.')
     return UnknownName(f'No {kind} "{name}".{hint} See: neuroarena list {plural}')

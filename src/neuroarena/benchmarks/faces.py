@@ -27,6 +27,7 @@ FACES: dict[str, str] = {
     "columns": "extra columns of a board",
     "entry_rules": "what makes an entry void, beyond its own run",
     "standings": "boards over several tracks, by name",
+    "own_standings": "boards over the family's own tasks, by name, shown beneath every board of them",
     "known_leaks": "what `check leaks` may find, task by task, with the reason",
     "submission_check": "how a submission in the family's own form is checked",
     "pretraining_rules": "what a model may have been pretrained on",
@@ -80,8 +81,24 @@ def named_faces(name: str) -> dict[str, Any]:
     return offered
 
 
-def choose_face(name: str, key: str, kind: str, plural: str) -> Any:
+def face_of(family: str, name: str) -> Any:
+    """Return a face of the family of a name; None when there is no such family, or it does not have the face."""
+    return find_face(FAMILIES.get(family), name) if family in FAMILIES.names() else None
+
+
+def choose_face(name: str, key: str, kind: str, plural: str | None = None) -> Any:
     """Return one of the things that families offer by name.
+
+    Parameters
+    ----------
+    name : str
+        Of the face.
+    key : str
+        Which of the things it offers.
+    kind : str
+        What they are, as errors say it.
+    plural : str, optional
+        The word that ``neuroarena list`` takes, where it lists them.
 
     Raises
     ------
@@ -90,7 +107,7 @@ def choose_face(name: str, key: str, kind: str, plural: str) -> Any:
     """
     offered = named_faces(name)
     if key not in offered:
-        raise unknown_name(kind, key, offered, plural)
+        raise unknown_name(kind, key, sorted(offered), plural)
     thing = offered[key]
     if isinstance(thing, str):
         module, _, attribute = thing.partition(":")

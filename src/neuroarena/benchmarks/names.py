@@ -103,6 +103,10 @@ def resolve(name: str) -> tuple[Family, str, tuple[str, ...]]:
         known = [f"{parsed.family}@{each}" for each in family.definitions]
         raise unknown_name("definition", f"{parsed.family}@{definition}", known, "benchmarks --definitions")
     tasks = family.tasks(definition)
+    if not tasks:
+        raise InputError(
+            f'The family "{family.name}" has no tasks of its own; choose a benchmark. See: neuroarena list benchmarks'
+        )
     if parsed.task is None:
         return family, definition, tasks
     if parsed.task not in tasks:

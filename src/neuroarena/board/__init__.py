@@ -9,12 +9,12 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from neuroarena.board.board import Board, records
-from neuroarena.board.encoder_identity import transfer_entries
 from neuroarena.board.entries import FLOORS, ROLES, Entry, Role, entries_from_results
+from neuroarena.board.faces import own_standings
 from neuroarena.board.ranking import Ranking
 from neuroarena.board.rules import Rules
 from neuroarena.board.sizing import Resolution, resolution, size, size_text
-from neuroarena.board.standings import Standings, family_transfer_board, points_board, transfer_board
+from neuroarena.board.standings import Standings, points_board, transfer_board
 from neuroarena.board.wording import p_text
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ __all__ = [
     "Standings",
     "entries_from_results",
     "export",
-    "family_transfer_board",
+    "own_standings",
     "p_text",
     "points_board",
     "print_board",
@@ -61,7 +61,6 @@ __all__ = [
     "size",
     "size_text",
     "transfer_board",
-    "transfer_entries",
     "write_report",
 ]
 

@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 
 from neuroarena import __version__
-from neuroarena.board.encoder_identity import void_changed_encoders
 from neuroarena.board.entries import Entry, Judge, Judged
+from neuroarena.board.faces import apply_entry_rules
 from neuroarena.board.ranking import TABLE_COLUMNS, Ranking, rank_field
 from neuroarena.board.rules import Rules
 from neuroarena.board.selection import Field, group_entries, select
@@ -62,7 +62,7 @@ class Board:
         order: Sequence[str] = (),
     ) -> None:
         self.rules = rules or Rules()
-        everything = void_changed_encoders(entries, self.rules.as_of)
+        everything = apply_entry_rules(entries, self.rules.as_of)
         groups = group_entries(everything, self.rules)
         if not groups:
             when = f" as of {self.rules.as_of:%Y-%m-%d %H:%M} UTC" if everything and self.rules.as_of else ""

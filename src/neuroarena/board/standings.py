@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -52,10 +52,21 @@ class Standings:
     simulated: bool = False
 
 
-def points_board(rankings: Sequence[Ranking]) -> Standings:
+def points_board(
+    rankings: Sequence[Ranking], names: Sequence[str] | None = None, absent: Sequence[str] = ()
+) -> Standings:
     """Turn ranks into points and average them over tracks.
 
     A team has 1 - (r - 1) / (N - 1) points on a track, r its rank among the N who may take a prize.
+
+    Parameters
+    ----------
+    rankings
+        One per track.
+    names
+        What the tracks are called, one per ranking; by default as their tasks.
+    absent
+        Tracks without a ranking that count nevertheless: 0 for everyone.
 
     Returns
     -------
@@ -68,7 +79,8 @@ def points_board(rankings: Sequence[Ranking]) -> Standings:
     InputError
         When there is no ranking, two of them have one name, or nobody is ranked.
     """
-    names = _track_names(rankings)
+    names = _track_names(rankings) if names is None else list(names)
+    every = (*names, *absent)
     points: dict[str, dict[str, float]] = {}
     for name, one in zip(names, rankings, strict=True):
         takers = one.table[one.table["prize"].notna()]
@@ -82,7 +94,7 @@ def points_board(rankings: Sequence[Ranking]) -> Standings:
         {
             "team": team,
             "submitted": submitted_score(own),
-            "all_tracks": all_track_score(own, names),
+            "all_tracks": all_track_score(own, every),
             "n_tracks": len(own),
             **{name: own.get(name, np.nan) for name in names},
         }
@@ -98,11 +110,11 @@ def points_board(rankings: Sequence[Ranking]) -> Standings:
         title=_titled("Points over tracks", rankings),
         rule=(
             "Points: 1 - (r - 1) / (N - 1) on each track, 1 when alone; submitted: mean over the tracks "
-            f"entered; all tracks: sum / {len(names)}, a track not entered counting 0. Floors and organisers "
+            f"entered; all tracks: sum / {len(every)}, a track not entered counting 0. Floors and organisers "
             "are not counted."
         ),
         table=table,
-        unranked=_unranked(rankings, set(points)),
+        unranked=unranked_reasons(rankings, set(points)),
         tracks=tuple(names),
         simulated=any(one.simulated for one in rankings),
     )
@@ -162,27 +174,6 @@ def transfer_board(rankings: Sequence[Ranking], floors: bool = False) -> Standin
     )
 
 
-def family_transfer_board(rankings: Sequence[Ranking], family: str, tracks: Sequence[str]) -> Standings | str:
-    """Rank the encoders of a transfer family over all its tracks, or say why that cannot be done.
-
-    Returns
-    -------
-    Standings or str
-        As :func:`transfer_board`; besides, `unranked` gives the reason of those that are void or failed.
-    """
-    own = [one for one in rankings if one.family == family and one.kind == "task"]
-    absent = [track for track in tracks if track not in {one.task for one in own}]
-    if absent:
-        return f"No transfer board: there is no result on {', '.join(absent)}."
-    try:
-        standings = transfer_board(own)
-    except InputError as error:
-        return f"No transfer board: {error}"
-    reasons = _unranked(own, {*standings.table["team"], *standings.unranked["team"]})
-    unranked = pd.concat([standings.unranked, reasons], ignore_index=True)
-    return replace(standings, unranked=unranked.sort_values("team", ignore_index=True))
-
-
 def _track_names(rankings: Sequence[Ranking]) -> list[str]:
     if not rankings:
         raise InputError("A board over tracks needs at least one ranking; got none.")
@@ -210,7 +201,8 @@ def _titled(title: str, rankings: Sequence[Ranking]) -> str:
     return f"{title} (simulated)" if any(one.simulated for one in rankings) else title
 
 
-def _unranked(rankings: Sequence[Ranking], ranked: set[str]) -> pd.DataFrame:
+def unranked_reasons(rankings: Sequence[Ranking], ranked: set[str]) -> pd.DataFrame:
+    """Return why teams that are ranked nowhere are not: `team` and the first `reason` of each."""
     reasons: dict[str, Any] = {}
     for one in rankings:
         for team, reason in one.unranked.itertuples(index=False):

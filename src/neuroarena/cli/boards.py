@@ -13,7 +13,7 @@ from neuroarena.cli.options import Json
 from neuroarena.cli.output import print_json, print_table
 
 if TYPE_CHECKING:
-    from neuroarena.board import Board, Standings
+    from neuroarena.board import Board, Rules, Standings
 
 Results = Annotated[list[Path], typer.Argument(help="Folders of results, as neuroarena run wrote them.")]
 Rule = Annotated[
@@ -52,13 +52,6 @@ class Pairs(StrEnum):
     all = "all"
 
 
-class OverTracks(StrEnum):
-    """Boards over several tracks."""
-
-    points = "points"
-    transfer = "transfer"
-
-
 SourceOption = Annotated[
     Source | None,
     typer.Option("--from", help="Read a board published elsewhere: submission folders, or a CSV file."),
@@ -67,9 +60,13 @@ SplitOption = Annotated[str | None, typer.Option("--split", help="Only this spli
 LevelOption = Annotated[
     str, typer.Option("--level", help="population or electrode (with --from neuroprobe).")
 ]
-RulesFile = Annotated[
-    Path | None,
-    typer.Option("--rules", metavar="FILE", help="Rules as TOML: rule, as_of, pairs, no_prizes, ..."),
+RulesOption = Annotated[
+    str | None,
+    typer.Option(
+        "--rules",
+        metavar="FILE|NAME",
+        help="Rules as TOML (rule, as_of, pairs, no_prizes, ...), or the name of rules that a family ships.",
+    ),
 ]
 Export = Annotated[
     tuple[str, Path] | None,
@@ -79,9 +76,12 @@ Plots = Annotated[
     Path | None, typer.Option("--plots", metavar="DIR", help="Also write the plots, as SVG and PNG.")
 ]
 OverTracksOption = Annotated[
-    OverTracks | None,
+    str | None,
     typer.Option(
-        "--over-tracks", help="One order over all rankings: rank points, or the mean rank of encoders."
+        "--over-tracks",
+        metavar="NAME",
+        help="One order over all rankings: points (rank points), transfer (mean rank of encoders), or another that a "
+        "family offers.",
     ),
 ]
 
@@ -91,7 +91,7 @@ def board(
     source: SourceOption = None,
     split: SplitOption = None,
     level: LevelOption = "population",
-    rules_file: RulesFile = None,
+    rules_from: RulesOption = None,
     rule: Rule = None,
     as_of: AsOf = None,
     draws: Draws = None,
@@ -106,7 +106,7 @@ def board(
     if source is Source.eeg2025:
         options = {
             "--split": split,
-            "--rules": rules_file,
+            "--rules": rules_from,
             "--rule": rule,
             "--as-of": as_of,
             "--draws": draws,
@@ -116,21 +116,21 @@ def board(
         _eeg2025(results, export, as_json)
         return
     made = _board(
-        results, source, split, level, rule, as_of, draws, exact, allow_mixed, rules_file=rules_file
+        results, source, split, level, rule, as_of, draws, exact, allow_mixed, rules_from=rules_from
     )
     _write(made, export, plots)
     if over_tracks is not None:
         _over_tracks(made, over_tracks, as_json)
     elif as_json:
         extra = {"aggregates": _aggregates(results, split, level)} if source is Source.neuroprobe else {}
-        print_json(made.to_dict() | extra | _transfer_extra(made))
+        print_json(made.to_dict() | extra | _own_standings(made))
     else:
         from neuroarena.board import print_board
 
         print_board(made)
         if source is Source.neuroprobe:
             _print_aggregates(_aggregates(results, split, level))
-        _print_transfer(made)
+        _print_own_standings(made)
 
 
 def _aggregates(folders: list[Path], split: str | None, level: str) -> list[dict[str, Any]]:
@@ -173,11 +173,11 @@ def _refuse(given: Mapping[str, object], what: str) -> None:
         raise InputError(f"{', '.join(wrong)} cannot be used with {what}.")
 
 
-def _over_tracks(made: Board, kind: OverTracks, as_json: bool) -> None:
-    from neuroarena.board import points_board, print_standings, transfer_board
+def _over_tracks(made: Board, name: str, as_json: bool) -> None:
+    from neuroarena.benchmarks.faces import choose_face
+    from neuroarena.board import print_standings
 
-    order = {OverTracks.points: points_board, OverTracks.transfer: transfer_board}[kind]
-    standings = order(made.rankings)
+    standings = choose_face("standings", name, "board over tracks")(made.rankings)
     if as_json:
         print_json(_standings_dict(standings))
     else:
@@ -197,31 +197,24 @@ def _standings_dict(standings: Standings) -> dict[str, Any]:
     }
 
 
-def _transfer(made: Board) -> Standings | str | None:
-    """Give the board of encoders, or why there is none; None where nothing is of the family transfer."""
-    from neuroarena.board import family_transfer_board
-    from neuroarena.families.transfer import FAMILY
+def _own_standings(made: Board) -> dict[str, Any]:
+    """Return the boards that families offer over their own tasks, as plain data, or why there is none."""
+    from neuroarena.board import own_standings
 
-    if all(one.family != FAMILY.name for one in made.rankings):
-        return None
-    return family_transfer_board(made.rankings, FAMILY.name, FAMILY.tasks(FAMILY.definitions[0]))
-
-
-def _transfer_extra(made: Board) -> dict[str, Any]:
-    found = _transfer(made)
-    if found is None:
-        return {}
-    return {"transfer": {"reason": found} if isinstance(found, str) else _standings_dict(found)}
+    return {
+        name: {"reason": found} if isinstance(found, str) else _standings_dict(found)
+        for name, found in own_standings(made.rankings).items()
+    }
 
 
-def _print_transfer(made: Board) -> None:
-    from neuroarena.board import print_standings
+def _print_own_standings(made: Board) -> None:
+    from neuroarena.board import own_standings, print_standings
 
-    found = _transfer(made)
-    if isinstance(found, str):
-        print(found)
-    elif found is not None:
-        print_standings(found)
+    for found in own_standings(made.rankings).values():
+        if isinstance(found, str):
+            print(found)
+        else:
+            print_standings(found)
 
 
 def _board(
@@ -235,10 +228,10 @@ def _board(
     exact: bool = False,
     allow_mixed: bool = False,
     pairs: Pairs | None = None,
-    rules_file: Path | None = None,
+    rules_from: str | None = None,
 ) -> Board:
     from neuroarena.benchmarks import canonical_order
-    from neuroarena.board import Board, Rules, entries_from_results
+    from neuroarena.board import Board, entries_from_results
     from neuroarena.errors import InputError
     from neuroarena.evaluation import find_results, load_result
 
@@ -249,7 +242,7 @@ def _board(
         "method": "exact" if exact else None,
         "pairs": None if pairs is None else pairs.value,
     }
-    rules = Rules.of(**typed) if rules_file is None else Rules.from_toml(rules_file, **typed)
+    rules = _rules(rules_from, typed)
     if source is Source.neuroprobe:
         from neuroarena.families.neuroprobe.importer import entries_from_neuroprobe
 
@@ -263,6 +256,19 @@ def _board(
         known = sorted({result.record.split.name for result in results})
         raise InputError(f'No result is of the split "{split}"; there are {", ".join(known)}.')
     return Board(entries, rules, allow_mixed=allow_mixed, order=canonical_order())
+
+
+def _rules(where: str | None, typed: Mapping[str, Any]) -> Rules:
+    """Read rules from a file or by the name under which a family ships them; what was typed comes first."""
+    from neuroarena.benchmarks.faces import choose_face
+    from neuroarena.board import Rules
+
+    if where is None:
+        return Rules.of(**typed)
+    if Path(where).suffix == ".toml" or Path(where).is_file():
+        return Rules.from_toml(where, **typed)
+    shipped = dict(choose_face("rules", where, "file or shipped rules"))
+    return Rules.of(**shipped | {name: value for name, value in typed.items() if value is not None})
 
 
 def _write(made: Board, to: tuple[str, Path] | None, plots: Path | None) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from entry_making import make_entry
 from neuroarena.board import Board, Entry, Rules
-from neuroarena.board.encoder_identity import void_changed_encoders
+from neuroarena.families.transfer import void_changed_encoders
 
 DAY = datetime.datetime(2026, 8, 1, tzinfo=datetime.UTC)
 TASKS = ("img", "bci", "sleep", "emg")

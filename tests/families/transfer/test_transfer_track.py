@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from neuroarena.board import Board, Rules, family_transfer_board, transfer_entries
+from neuroarena.board import Board, Rules
 from neuroarena.decoders import Chance
 from neuroarena.errors import InputError
 from neuroarena.evaluation import Result, evaluate, evaluate_all
 from neuroarena.families import bci, emg, img, sleep
-from neuroarena.families.transfer import FAMILY
+from neuroarena.families.transfer import FAMILY, transfer_entries, transfer_standings
 from neuroarena.families.transfer.decoders import EncoderProbe
 from transfer_encoders import ChangesWeights
 from transfer_twins import load, write_twins
@@ -163,7 +163,7 @@ def brute_force(results: list[Result]) -> dict[str, float]:
 
 def test_the_board_is_the_mean_rank_counted_by_hand(results):
     board = Board(transfer_entries(results), Rules(n_draws=200))
-    standings = family_transfer_board(board.rankings, "transfer", TASKS)
+    standings = transfer_standings(board.rankings)
     assert not isinstance(standings, str)
     table, expected = standings.table.set_index("team"), brute_force(results)
     assert table["mean_rank"].to_dict() == pytest.approx(expected)
@@ -176,7 +176,7 @@ def test_the_board_is_the_mean_rank_counted_by_hand(results):
 
 def test_the_draws_are_ranked_again_inside_each(results):
     board = Board(transfer_entries(results), Rules(n_draws=200))
-    standings = family_transfer_board(board.rankings, "transfer", TASKS)
+    standings = transfer_standings(board.rankings)
     assert not isinstance(standings, str)
     assert standings.draws is not None
     expected = np.zeros_like(standings.draws.scores)
@@ -190,7 +190,7 @@ def test_the_draws_are_ranked_again_inside_each(results):
 def test_an_encoder_that_lacks_a_track_is_not_on_the_board(results):
     some = [each for each in results if each is not results[-1]]
     board = Board(transfer_entries(some), Rules(n_draws=100))
-    standings = family_transfer_board(board.rankings, "transfer", TASKS)
+    standings = transfer_standings(board.rankings)
     assert not isinstance(standings, str)
     assert "selfsupervised" not in set(standings.table["team"])
     assert standings.unranked.set_index("team")["reason"]["selfsupervised"] == "not on emg"
@@ -199,9 +199,7 @@ def test_an_encoder_that_lacks_a_track_is_not_on_the_board(results):
 def test_without_all_four_tracks_there_is_no_board(results):
     some = [each for each in results if not each.record.benchmark.name.endswith("/sleep")]
     board = Board(transfer_entries(some), Rules(n_draws=100))
-    assert family_transfer_board(board.rankings, "transfer", TASKS) == (
-        "No transfer board: there is no result on sleep."
-    )
+    assert transfer_standings(board.rankings) == ("No transfer board: there is no result on sleep.")
 
 
 # --- identity -----------------------------------------------------------------------------------------------
@@ -222,7 +220,7 @@ def test_an_encoder_that_changes_its_weights_between_tracks_is_void(root, result
     board = Board(transfer_entries([*results, *changed]), Rules(n_draws=100))
     for ranking in board.rankings[:2]:
         assert "chameleon" not in set(ranking.table["team"])
-    standings = family_transfer_board(board.rankings, "transfer", TASKS)
+    standings = transfer_standings(board.rankings)
     assert not isinstance(standings, str)
     assert "N = 3" in standings.rule
     reason = standings.unranked.set_index("team")["reason"]["chameleon"]

@@ -40,6 +40,8 @@ class Transfer:
     name = "transfer"
     title = "Foundation transfer: one encoder on all four tracks, under the organiser's heads"
     definitions = DEFINITIONS
+    entry_rules = "neuroarena.families.transfer.encoder_identity:void_changed_encoders"
+    own_standings = "neuroarena.families.transfer.standings:OWN_STANDINGS"
 
     def tasks(self, definition: str) -> tuple[str, ...]:
         """List the four tracks in their canonical order."""

@@ -7,7 +7,7 @@ import datetime
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from neuroarena.board.entries import FLOORS, Entry, entries_from_results
+from neuroarena.board import FLOORS, Entry, entries_from_results
 
 if TYPE_CHECKING:
     from neuroarena.evaluation.results import Result
