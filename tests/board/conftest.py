@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from entry_making import ERROR_RATE, crowd, make_manifest, suite
 
+from entry_making import ERROR_RATE, crowd, make_manifest, suite
 from neuroarena.board import Board, Rules
 from neuroarena.scoring import METRICS, Manifest
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from entry_making import crowd, make_entry, make_manifest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from entry_making import crowd, make_entry, make_manifest
 from neuroarena.board import Board, Rules
 from neuroarena.statistics import compare, rank_stability, tie_groups
 

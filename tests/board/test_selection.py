@@ -7,8 +7,8 @@ import datetime
 import numpy as np
 import pandas as pd
 import pytest
-from entry_making import BEGIN, make_entry, make_manifest
 
+from entry_making import BEGIN, make_entry, make_manifest
 from neuroarena.board import Board, Entry, Rules, entries_from_results
 from neuroarena.errors import InputError
 from neuroarena.evaluation import evaluate

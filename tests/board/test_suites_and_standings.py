@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from entry_making import make_entry, make_manifest
 
+from entry_making import make_entry, make_manifest
 from neuroarena.board import Board, Rules, points_board, size, size_text, transfer_board
 from neuroarena.errors import InputError
 from neuroarena.statistics import transfer_score

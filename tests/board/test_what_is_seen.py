@@ -13,8 +13,8 @@ from html.parser import HTMLParser
 import numpy as np
 import pandas as pd
 import pytest
-from entry_making import EVIL, crowd, make_entry, suite
 
+from entry_making import EVIL, crowd, make_entry, suite
 from neuroarena.board import Board, Rules, export, points_board, print_board, print_standings, save_plots
 from neuroarena.board.exports import latex
 from neuroarena.board.figures import svg_text

@@ -11,6 +11,9 @@ from collections import namedtuple
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from file_server import (
     BIG,
     HASTE,
@@ -23,9 +26,6 @@ from file_server import (
     sha256,
     zipped,
 )
-from hypothesis import given
-from hypothesis import strategies as st
-
 from neuroarena.datasets.download import Patience
 from neuroarena.datasets.fetch import fetch, read_record, survey
 from neuroarena.datasets.fetch_plan import FetchError, FetchPlan, FetchStopped, RemoteFile, is_inside
