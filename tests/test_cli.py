@@ -64,13 +64,14 @@ def test_a_run_says_where_it_is_and_that_it_is_simulated(place):
 
 def test_the_same_file_gives_byte_identical_unit_scores_by_api_and_command(place):
     (folder,) = [path for path in find_results([place / "results"]) if "laplacian" in path.name]
-    words = ["--data", "twin", "--split", "cross-session", "--out", "scores.parquet"]
+    words = ["--data", "twin", "--split", "cross-session", "--out", "scored", "--name", "again"]
     fine(place, "score", "neuroprobe/onset", str(folder / "predictions.parquet"), *words)
     benchmark = load_benchmark("neuroprobe/onset", data=str(place / "twin"))
     truth = benchmark.truth(benchmark.split("cross-session"))
     predictions = read_predictions(folder / "predictions.parquet", benchmark.manifest)
     score(predictions, truth, benchmark.manifest).write(place / "by-api.parquet")
-    written = [(place / name).read_bytes() for name in ("scores.parquet", "by-api.parquet")]
+    (scored,) = find_results([place / "scored"])
+    written = [path.read_bytes() for path in (scored / "unit_scores.parquet", place / "by-api.parquet")]
     assert written[0] == written[1] == (folder / "unit_scores.parquet").read_bytes()
 
 

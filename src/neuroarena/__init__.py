@@ -21,10 +21,12 @@ if TYPE_CHECKING:
     from neuroarena.errors import NeuroarenaError as NeuroarenaError
     from neuroarena.evaluation import evaluate_all as evaluate_all
     from neuroarena.evaluation import load_result as load_result
+    from neuroarena.evaluation import score_predictions as score_predictions
     from neuroarena.evaluation.evaluate import evaluate as evaluate
     from neuroarena.recordings import Recording as Recording
     from neuroarena.scoring import Manifest as Manifest
     from neuroarena.scoring import UnitScores as UnitScores
+    from neuroarena.scoring import write_submission as write_submission
     from neuroarena.scoring.score import score as score
 
 _HOMES = {
@@ -43,6 +45,8 @@ _HOMES = {
     "load_decoder": "neuroarena.decoders",
     "load_result": "neuroarena.evaluation",
     "score": "neuroarena.scoring",
+    "score_predictions": "neuroarena.evaluation",
+    "write_submission": "neuroarena.scoring",
 }
 
 __all__ = ["__version__", *sorted(_HOMES)]

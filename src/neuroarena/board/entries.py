@@ -108,15 +108,22 @@ class Entry:
 def entries_from_results(results: Iterable[Result]) -> list[Entry]:
     """Turn runs into entries; the team is the decoder's name.
 
-    A run that is not complete gives an entry that says how many cells failed, and the first error.
+    A run that is not complete gives an entry that says how many cells failed, and the first error. Where results of
+    several kinds bear one name (a decoder that was run, and a file of its predictions), each but the run is shown with
+    its kind, as in "ridge (predictions)".
     """
-    return [_entry(result) for result in results]
+    everything = list(results)
+    kinds: dict[tuple[str, str], set[str]] = {}
+    for result in everything:
+        kinds.setdefault((result.record.family, result.record.decoder.name), set()).add(result.record.kind)
+    return [_entry(each, kinds[each.record.family, each.record.decoder.name]) for each in everything]
 
 
-def _entry(result: Result) -> Entry:
+def _entry(result: Result, kinds: set[str]) -> Entry:
     record = result.record
+    name = record.decoder.name
     return Entry(
-        team=record.decoder.name,
+        team=name if len(kinds) == 1 or record.kind == "run" else f"{name} ({record.kind})",
         benchmark=record.benchmark.name,
         split=record.split.name,
         manifest=record.manifest,

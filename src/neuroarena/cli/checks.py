@@ -78,10 +78,10 @@ def submission(
     if benchmark == "neuroprobe":
         _check_neuroprobe(path, as_json)
         return
-    from neuroarena.cli.scoring import benchmark_of
+    from neuroarena.evaluation.submitted import load_benchmark_of_file
     from neuroarena.scoring import check_submission
 
-    loaded = benchmark_of(benchmark, path, data, named_values(option or []))
+    loaded = load_benchmark_of_file(benchmark, path, data, named_values(option or []))
     truth = loaded.truth(loaded.split(split or loaded.splits[0]))
     found = check_submission(path, loaded.manifest, truth[["id"]])
     if as_json:

@@ -11,8 +11,22 @@ from neuroarena.cli import options
 from neuroarena.cli.output import print_json, print_table, shown
 
 if TYPE_CHECKING:
-    from neuroarena.benchmarks import Benchmark
-    from neuroarena.scoring import UnitScores
+    from neuroarena.evaluation import Result
+
+MOST_UNITS = 10
+
+Name = Annotated[
+    str | None,
+    typer.Option(
+        "--name", help="What boards call it; by default the model that the file names, or the file."
+    ),
+]
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        "--out", "-o", metavar="DIR", help="Also keep the result in this folder, for neuroarena board."
+    ),
+]
 
 
 def score_file(
@@ -21,21 +35,9 @@ def score_file(
         Path, typer.Argument(help="Predictions (parquet or csv), or code (zip) where the benchmark takes it.")
     ],
     split: options.Split = None,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", metavar="FILE", help="Also write the unit scores, as parquet."),
-    ] = None,
+    out: Out = None,
+    name: Name = None,
     data: options.Data = None,
-    subset: options.Subset = None,
-    multiclass: options.Multiclass = False,
-    sessions: options.Sessions = None,
-    judged: options.Judged = None,
-    folds: options.Folds = None,
-    max_samples: options.MaxSamples = None,
-    train_on: options.TrainOn = None,
-    level: options.Level = None,
-    electrode: options.Electrode = None,
-    offset: options.Offset = None,
     option: options.Option = None,
     fast: Annotated[
         bool, typer.Option("--fast", help="Judge only a few people: does the code run? (zip)")
@@ -49,34 +51,90 @@ def score_file(
     as_json: options.Json = False,
 ) -> None:
     """Score predictions, or the code that makes them; the same function judges on a laptop and on a server."""
-    chosen = options.family_options(
-        subset, multiclass, sessions, judged, folds, max_samples, train_on, level, electrode, offset, option
-    )
+    from neuroarena.evaluation import score_predictions
+
+    _check_out(out)
+    chosen = options.named_values(option or [])
     if file.suffix.lower() == ".zip":
-        _refuse_options({**chosen, **({} if out is None else {"out": out})}, file)
-        _score_zip(benchmark, file, data, split, fast, {"seconds": seconds, "memory_mb": memory_mb}, as_json)
+        _refuse_options(chosen, file)
+        limits = {"seconds": seconds, "memory_mb": memory_mb}
+        _score_zip(
+            benchmark, file, {"data": data, "split": split, "name": name, "out": out}, fast, limits, as_json
+        )
         return
-    loaded = benchmark_of(benchmark, file, data, chosen)
-    scores = _scores_of(file, loaded, split)
-    if out is not None:
-        scores.write(out)
+    result = score_predictions(file, benchmark, split, data=data, name=name, out=out, **chosen)
     if as_json:
-        rows = scores.table.to_dict(orient="records")
-        print_json({"benchmark": loaded.name, "metric": scores.metric, "score": scores.value, "units": rows})
-        return
-    mark = " (simulated)" if loaded.simulated else ""
-    cells = [[shown(value) for value in row] for row in scores.table.to_numpy()]
-    print_table(list(scores.table.columns), cells, f"{loaded.name}{mark}")
-    n_units = scores.table["unit"].nunique()
-    print(f"{scores.metric} {scores.value:.4f} over {n_units} units ({scores.combiner})")
+        print_json(describe_score(result))
+    else:
+        _print_score(result)
 
 
-def _scores_of(file: Path, loaded: Benchmark, split: str | None) -> UnitScores:
-    from neuroarena.scoring import read_predictions, score
+def describe_score(result: Result) -> dict[str, Any]:
+    """Return what ``score --json`` prints: score, interval, tie-break, additional metrics, and every unit."""
+    record, units = result.record, result.unit_scores
+    assert units is not None
+    interval, values = result.interval, units.values()
+    tie_break = result.manifest.tie_break
+    return {
+        "benchmark": record.benchmark.name,
+        "split": record.split.name,
+        "name": record.decoder.name,
+        "kind": record.kind,
+        "metric": record.metric,
+        "direction": units.direction,
+        "score": result.score,
+        "interval": None if interval is None else list(interval),
+        "tie_break": None if tie_break is None else {"metric": tie_break, "value": values[tie_break]},
+        "additional_metrics": {each: values[each] for each in result.manifest.additional_metrics},
+        "combiner": units.combiner,
+        "n_units": int(units.table["unit"].nunique()),
+        "simulated": record.simulated,
+        "folder": None if result.folder is None else str(result.folder),
+        "units": units.table.to_dict(orient="records"),
+    }
 
-    truth = loaded.truth(loaded.split(split or loaded.splits[0]))
-    predictions = read_predictions(file, loaded.manifest, expected_rows=len(truth))
-    return score(predictions, truth, loaded.manifest, source=str(file))
+
+def _print_score(result: Result) -> None:
+    said, record = describe_score(result), result.record
+    mark = " (simulated)" if record.simulated else ""
+    rows = said["units"][:MOST_UNITS]
+    columns = [] if result.unit_scores is None else list(result.unit_scores.table.columns)
+    cells = [[shown(row[column]) for column in columns] for row in rows]
+    print_table(
+        columns, cells, f"{record.decoder.name} on {record.benchmark.name}, {record.split.name}{mark}"
+    )
+    more = len(said["units"]) - len(rows)
+    if more > 0:
+        print(f"and {more} more rows; --json prints them all")
+    edges = said["interval"]
+    within = "no interval" if edges is None else f"95 % interval {edges[0]:.4f} to {edges[1]:.4f}"
+    better = f"{said['direction']} is better"
+    print(
+        f"{record.metric} {said['score']:.4f} over {said['n_units']} units ({said['combiner']}), {within}; {better}"
+    )
+    if said["tie_break"] is not None:
+        print(f"tie-break: {said['tie_break']['metric']} {said['tie_break']['value']:.4f}")
+    for metric, value in said["additional_metrics"].items():
+        print(f"also: {metric} {value:.4f}")
+    if result.folder is not None:
+        _print_kept(result.folder.parent)
+
+
+def _print_kept(out: Path) -> None:
+    print(f"The result is in {out}. Rank it with: neuroarena board {out}")
+
+
+def _check_out(out: Path | None) -> None:
+    """Refuse the name of a file, which `--out` took until 0.1.0."""
+    from neuroarena.errors import InputError
+
+    if out is not None and out.suffix.lower() == ".parquet":
+        raise InputError(
+            f"--out {out} ends in .parquet, and --out takes a folder now: the result is kept in DIR/<run>/ with "
+            "record.json, predictions.parquet and unit_scores.parquet. Name a folder."
+        )
+    if out is not None and out.is_file():
+        raise InputError(f"--out {out} is a file. Name a folder to keep the result in.")
 
 
 def _refuse_options(given: dict[str, Any], file: Path) -> None:
@@ -88,63 +146,22 @@ def _refuse_options(given: dict[str, Any], file: Path) -> None:
 
 
 def _score_zip(
-    benchmark: str,
-    file: Path,
-    data: str | None,
-    split: str | None,
-    fast: bool,
-    limits: dict[str, Any],
-    as_json: bool,
+    benchmark: str, file: Path, asked: dict[str, Any], fast: bool, limits: dict[str, Any], as_json: bool
 ) -> None:
     """Run code in the sandbox and print what its answers are worth."""
     from neuroarena.evaluation import TerminalProgress
-    from neuroarena.families.eeg2025.code_submissions import score_code
+    from neuroarena.evaluation.code import find_contract, score_code
     from neuroarena.sandbox import Limits
 
     given = Limits(**{name: value for name, value in limits.items() if value is not None})
     with TerminalProgress() as progress:
-        said = score_code(benchmark, file, data, split, fast=fast, limits=given, progress=progress)
+        found = score_code(file, benchmark, fast=fast, limits=given, progress=progress, **asked)
     if as_json:
-        print_json(said)
+        print_json({**found.report, "results": [describe_score(result) for result in found.results]})
         return
-    rows = []
-    for name in ("overall", "challenge1", "challenge2"):
-        edges = (said["intervals"] or {}).get(name)
-        interval = "-" if edges is None else f"{edges[0]:.5f} to {edges[1]:.5f}"
-        rows.append([name, f"{said[name]:.5f}", interval])
-    mark = ", simulated" if said["simulated"] else ""
-    title = f"eeg2025@{said['definition']}, {said['split']}, {said['n_people']} people{mark}"
-    print_table(["score", "nRMSE", "95 % interval over people"], rows, title)
-    how = {"bubblewrap": "in bubblewrap", "process": "in a plain child process, which isolates little"}
-    print(f"The code ran {how[said['isolation']]}. Lower is better; the constant mean scores 1.")
-    for sentence in (*said["warnings"], *said["notes"]):
-        print(f"Note: {sentence}")
-    if said.get("no_intervals"):
-        print(f"No intervals: {said['no_intervals']}")
-
-
-def benchmark_of(name: str, file: Path, data: str | None, chosen: dict[str, Any]) -> Benchmark:
-    """Load the task that a file of predictions is for: as named, the family's only one, or what the file says.
-
-    Raises
-    ------
-    InputError
-        When there is no such file, or a family of several tasks is named and the file does not say which.
-    """
-    from neuroarena.benchmarks import load_benchmarks, resolve
-    from neuroarena.errors import InputError
-    from neuroarena.scoring import read_metadata
-
-    family, definition, tasks = resolve(name)
-    if not file.exists():
-        raise InputError(f"{file}: there is no such file. Expected predictions in parquet or csv.")
-    if len(tasks) > 1:
-        said = read_metadata(file) if file.suffix.lower() == ".parquet" else None
-        tasks = tuple(
-            task for task in tasks if said is not None and f'"{family.name}/{task}"'.encode() in said
-        )
-    if len(tasks) != 1:
-        raise InputError(
-            f'"{name}" is a family of several tasks and {file.name} does not say which; name one, as in {name}/TASK.'
-        )
-    return load_benchmarks(f"{family.name}@{definition}/{tasks[0]}", data, **chosen)[0]
+    sheet = find_contract(benchmark)[0].lay_out(found.report)
+    print_table(list(sheet.columns), sheet.rows, sheet.title)
+    for sentence in sheet.sentences:
+        print(sentence)
+    if asked["out"] is not None:
+        _print_kept(asked["out"])

@@ -5,13 +5,16 @@ from __future__ import annotations
 from neuroarena.evaluation.cache import default_cache
 from neuroarena.evaluation.engine import available_cores
 from neuroarena.evaluation.evaluate import Interrupted, evaluate, evaluate_all
+from neuroarena.evaluation.record import RunRecord
 from neuroarena.evaluation.results import Result, find_results, load_result, save_result
+from neuroarena.evaluation.submitted import score_predictions
 from neuroarena.progress import Progress, Silence, TerminalProgress
 
 __all__ = [
     "Interrupted",
     "Progress",
     "Result",
+    "RunRecord",
     "Silence",
     "TerminalProgress",
     "available_cores",
@@ -21,4 +24,5 @@ __all__ = [
     "find_results",
     "load_result",
     "save_result",
+    "score_predictions",
 ]

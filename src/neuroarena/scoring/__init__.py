@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-from neuroarena.scoring.checks import check_metadata, check_prediction_table, check_predictions, check_truth
+from neuroarena.scoring.checks import (
+    check_metadata,
+    check_possible,
+    check_prediction_table,
+    check_predictions,
+    check_truth,
+)
 from neuroarena.scoring.combiners import COMBINERS, Combiner, columns_of, combine, track_score
 from neuroarena.scoring.files import read_metadata, read_predictions, write_predictions
 from neuroarena.scoring.manifest import Manifest, StreamRule, higher_is_better, manifests_from_toml
 from neuroarena.scoring.metrics import METRICS, Metric, WholeTable
 from neuroarena.scoring.score import SCORER_VERSION, score
-from neuroarena.scoring.submissions import Submission, check_submission, submission_words, write_submission
+from neuroarena.scoring.submissions import (
+    Submission,
+    check_name,
+    check_submission,
+    read_words,
+    submission_words,
+    write_submission,
+)
 from neuroarena.scoring.unit_scores import UnitScores
 
 __all__ = [
@@ -23,6 +36,8 @@ __all__ = [
     "UnitScores",
     "WholeTable",
     "check_metadata",
+    "check_name",
+    "check_possible",
     "check_prediction_table",
     "check_predictions",
     "check_submission",
@@ -33,6 +48,7 @@ __all__ = [
     "manifests_from_toml",
     "read_metadata",
     "read_predictions",
+    "read_words",
     "score",
     "submission_words",
     "track_score",

@@ -37,6 +37,13 @@ TRUTH_COLUMNS = ("id", "fold", "unit", "cluster", "target")
 SUM_TOLERANCE = 1e-3
 # Squares and sums of such numbers stay finite, so that no prediction can make an error infinite.
 LARGEST_NUMBER = 1e100
+# Squares of such numbers, summed over the longest vector, stay finite in single precision.
+LARGEST_IN_A_VECTOR = 1e15
+# What a column that is named after a physical quantity can hold; a manifest's `allowed_range` goes before. No recording
+# lasts longer than a week.
+POSSIBLE = {"seconds": (0.0, 604_800.0)}
+# How pandas names the index of a table that was saved with it.
+SAVED_INDEX = ("", "Unnamed: 0", "index", "level_0", "__index_level_0__")
 MAX_TEXT_CHARACTERS = 2**20
 MAX_METADATA_BYTES = 2**16
 
@@ -124,6 +131,27 @@ def check_prediction_table(
     read_predictions_table(predictions, manifest, source, manifest.caps.get("vector_length"))
 
 
+def check_possible(predictions: pd.DataFrame, manifest: Manifest, source: str = "predictions") -> None:
+    """Refuse numbers that the quantity they stand for cannot have: negative seconds, a million years.
+
+    Raises
+    ------
+    InputError
+        At the first row that holds one.
+    """
+    name = manifest.prediction_columns[0]
+    bounds = manifest.allowed_range or POSSIBLE.get(name)
+    if manifest.prediction != "number" or bounds is None:
+        return
+    place = Place(source, id_column(predictions, source))
+    values = number_column(predictions[name], name, place)
+    outside = (values < bounds[0]) | (values > bounds[1])
+    row = first(outside)
+    if row is not None:
+        problem = f"{name} is {values[row]:.6g}; expected a number from {bounds[0]:g} to {bounds[1]:g}"
+        raise place.refuse(problem, row, outside)
+
+
 def check_metadata(metadata: bytes | str | None, manifest: Manifest, source: str) -> dict[str, Any]:
     """Check what a prediction file says about itself, and return it.
 
@@ -209,7 +237,7 @@ def read_predictions_table(
     if manifest.prediction == "number":
         return ids, _moderate(number_column(column, name, place), name, place)
     if manifest.prediction == "vector":
-        return ids, vector_column(column, name, length, place)
+        return ids, _short_enough(vector_column(column, name, length, place), name, place)
     most = manifest.caps.get("text_length", MAX_TEXT_CHARACTERS)
     return ids, _not_too_long(_texts(column, name, place), name, most, place)
 
@@ -246,8 +274,11 @@ def check_column_names(names: list[Any], wanted: tuple[str, ...], source: str, o
         raise place.refuse(f'the column "{missing[0]}" is missing; expected {", ".join(wanted)}, got {got}')
     extra = [name for name in names if name not in wanted]
     if only and extra:
+        index = extra[0] in SAVED_INDEX
+        cure = "save the table with index=False" if index else "leave it out"
         raise place.refuse(
-            f"the column {quoted(extra[0])} is not expected; expected {', '.join(wanted)} only"
+            f"the column {quoted(extra[0])} is not expected; expected {', '.join(wanted)} only: {cure}, or write the "
+            "file with neuroarena.write_submission"
         )
 
 
@@ -275,6 +306,17 @@ def _moderate(values: np.ndarray, name: str, place: Place) -> np.ndarray:
         problem = f"{name} is {values[row]:.6g}; expected a number up to {LARGEST_NUMBER:g}"
         raise place.refuse(problem, row, large)
     return values
+
+
+def _short_enough(vectors: np.ndarray, name: str, place: Place) -> np.ndarray:
+    large = (np.abs(vectors) > LARGEST_IN_A_VECTOR).any(axis=1)
+    row = first(large)
+    if row is not None:
+        at = int(np.abs(vectors[row]).argmax())
+        found, most = f"{vectors[row, at]:.6g} at position {at}", f"{LARGEST_IN_A_VECTOR:g}"
+        problem = f"{name} holds {found}; expected numbers up to {most}"
+        raise place.refuse(problem, row, large)
+    return vectors
 
 
 def _not_too_long(texts: np.ndarray, name: str, most: int, place: Place) -> np.ndarray:

@@ -88,6 +88,8 @@ class Manifest(BaseModel):
         Expected standard deviation of unit scores, and the half width that is aimed at.
     caps : mapping of str to int
         Upper limits by name. ``vector_length`` fixes the length of a vector prediction.
+    allowed_range : pair of float, optional
+        The least and the largest number that a prediction of the kind "number" can be.
     chance, ceiling : float
         Score of guessing, and the best score possible, in the metric's own direction.
     state : {"stateless", "stream"}
@@ -122,6 +124,7 @@ class Manifest(BaseModel):
     caps: dict[str, Count] = {}
     chance: Number | None = None
     ceiling: Number | None = None
+    allowed_range: tuple[Number, Number] | None = None
     state: Literal["stateless", "stream"] = "stateless"
     stream: StreamRule | None = None
     licence: Words

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from neuroarena.errors import InputError
-from neuroarena.scoring.checks import check_metadata, check_predictions
+from neuroarena.scoring.checks import check_metadata, check_possible, check_predictions
 from neuroarena.scoring.columns import quoted
 from neuroarena.scoring.files import read_predictions, write_predictions
 from neuroarena.scoring.manifest import Manifest
@@ -73,6 +73,7 @@ def write_submission(
     name = Path(path).name
     said = {"model": model, "contact": contact, "external_data": list(external_data)}
     _check_words(said, name)
+    check_possible(table, manifest, name)
     write_predictions(path, table, manifest, **said)
 
 
@@ -100,6 +101,7 @@ def check_submission(path: str | Path, manifest: Manifest, truth: pd.DataFrame) 
     said = submission_words(path, manifest)
     table = read_predictions(path, manifest, expected_rows=len(truth))
     check_predictions(table, truth, manifest, path.name)
+    check_possible(table, manifest, path.name)
     return Submission(table, said["model"], said["contact"], tuple(said["external_data"]))
 
 
@@ -112,27 +114,56 @@ def submission_words(path: str | Path, manifest: Manifest) -> dict[str, Any]:
         When it says nothing, too little, or that it was made for another track or manifest.
     """
     path = Path(path)
-    with opened_parquet(path) as (_, metadata):
-        if metadata is None:
-            raise InputError(
-                f"{path.name}: the file has no metadata of neuroarena; expected {', '.join(REQUIRED)}. "
-                f"Write it with write_submission. {NOTHING}"
-            )
-        said = check_metadata(metadata, manifest, path.name)
+    said = read_words(path, manifest)
+    if not said:
+        raise InputError(
+            f"{path.name}: the file has no metadata of neuroarena; expected {', '.join(REQUIRED)}. "
+            f"Write it with neuroarena.write_submission. {NOTHING}"
+        )
     missing = [key for key in REQUIRED if key not in said]
     if missing:
         problem = f'the file metadata lack "{missing[0]}"; expected {", ".join(REQUIRED)}'
-        raise InputError(f"{path.name}: {problem}. {NOTHING}")
+        raise InputError(f"{path.name}: {problem}. Write it with neuroarena.write_submission. {NOTHING}")
+    return said
+
+
+def read_words(path: str | Path, manifest: Manifest) -> dict[str, Any]:
+    """Read what a prediction file says about itself, all of it checked; empty where it says nothing.
+
+    Scoring a file and checking a submission both come through here, so that they refuse the same words.
+
+    Raises
+    ------
+    InputError
+        When it says that it was made for another track or manifest, or words that are not allowed.
+    """
+    path = Path(path)
+    with opened_parquet(path) as (_, metadata):
+        said = check_metadata(metadata, manifest, path.name)
     _check_words(said, path.name)
     return said
 
 
+def check_name(name: str, source: str) -> str:
+    """Return the name that boards give an entry, or refuse what cannot be shown.
+
+    Raises
+    ------
+    InputError
+        When it is empty, too long, or holds what cannot be printed.
+    """
+    problem = _words_problem(name)
+    if problem:
+        raise InputError(f"{source}: the name of the entry {problem}. Give another one with --name.")
+    return name
+
+
 def _check_words(said: dict[str, Any], source: str) -> None:
     for key in ("model", "contact"):
-        problem = _words_problem(said[key])
+        problem = _words_problem(said[key]) if key in said else None
         if problem:
             raise InputError(f'{source}: the file metadata "{key}" {problem}. {NOTHING}')
-    declared = said["external_data"]
+    declared = said.get("external_data", [])
     if not isinstance(declared, list):
         got = type(declared).__name__
         raise InputError(f'{source}: the file metadata "external_data" is {got}, expected a list. {NOTHING}')

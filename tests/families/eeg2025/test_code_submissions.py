@@ -14,7 +14,7 @@ from hbn_twin import twin
 from neuroarena.benchmarks import load_benchmarks
 from neuroarena.cli.app import app
 from neuroarena.errors import InputError, NeuroarenaError
-from neuroarena.families.eeg2025.code_submissions import score_code
+from neuroarena.evaluation.code import score_code
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "sandbox"))
 from sample_submissions import zipped
@@ -51,7 +51,7 @@ def mean_target(task: str) -> float:
 def test_a_constant_at_the_mean_scores_one_on_both_challenges(tmp_path):
     means = {"first": mean_target("response-time"), "second": mean_target("externalizing")}
     file = zipped(tmp_path, CONSTANT.format(**means))
-    said = score_code("eeg2025", file, str(twin()))
+    said = score_code(file, "eeg2025", data=str(twin())).report
     assert [said[name] for name in ("overall", "challenge1", "challenge2")] == [1.0, 1.0, 1.0]
     assert said["definition"] == "as-scored"
     assert said["simulated"] is True
@@ -91,13 +91,13 @@ def test_the_command_prints_the_published_keys_as_json(tmp_path):
 def test_what_cannot_be_scored_is_said_in_one_sentence(tmp_path, name, content, error, sentence):
     file = zipped(tmp_path, content)
     with pytest.raises(error, match=sentence) as caught:
-        score_code(name, file, str(twin()), fast=True)
+        score_code(file, name, data=str(twin()), fast=True)
     assert isinstance(caught.value, InputError) == (error is InputError)
 
 
 def test_a_missing_zip_is_named(tmp_path):
     with pytest.raises(InputError, match="there is no such file"):
-        score_code("eeg2025", tmp_path / "nothing.zip", str(twin()))
+        score_code(tmp_path / "nothing.zip", "eeg2025", data=str(twin()))
 
 
 def test_options_that_code_is_not_scored_with_are_refused(tmp_path):

@@ -38,6 +38,7 @@ class Eeg2025:
     name = "eeg2025"
     title = "EEG Foundation Challenge 2025: response times and psychopathology from EEG"
     definitions = DEFINITIONS
+    code_contract = "neuroarena.families.eeg2025.code_submissions:CONTRACT"
 
     def tasks(self, definition: str) -> tuple[str, ...]:
         """List the tasks of a definition in their canonical order."""

@@ -160,20 +160,33 @@ def score_windows(
         When predictions are missing, of another number, or not finite.
     """
     _check_pair(challenge1, challenge2)
-    scores = {}
-    for name, benchmark, predictions in (
-        ("challenge1", challenge1, predictions1),
-        ("challenge2", challenge2, predictions2),
-    ):
+    scores: list[UnitScores] = []
+    for benchmark, predictions in ((challenge1, predictions1), (challenge2, predictions2)):
         truth = benchmark.truth(benchmark.split(split or benchmark.splits[0]))
-        scores[name] = score(prediction_rows(benchmark, predictions, split), truth, benchmark.manifest, name)
+        rows = prediction_rows(benchmark, predictions, split)
+        scores.append(score(rows, truth, benchmark.manifest, f"challenge{len(scores) + 1}"))
+    return report_scores(challenge1, scores[0], challenge2, scores[1], split, n_draws=n_draws, seed=seed)
+
+
+def report_scores(
+    challenge1: Benchmark,
+    scores1: UnitScores,
+    challenge2: Benchmark,
+    scores2: UnitScores,
+    split: str | None = None,
+    *,
+    n_draws: int = 10_000,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """Report the scores of both challenges as :func:`score_windows` does, from their unit scores."""
+    scores = {"challenge1": scores1, "challenge2": scores2}
     points = {name: own.value for name, own in scores.items()}
     points = {"overall": float(overall(**points)), **points}
     digits = DECIMALS if challenge1.manifest.definition == "as-scored" else None
     people = {unit for own in scores.values() for unit in own.table["unit"]}
     said: dict[str, Any] = {name: _rounded(value, digits) for name, value in points.items()}
     try:
-        limits = intervals(scores["challenge1"], challenge1, scores["challenge2"], challenge2, n_draws, seed)
+        limits = intervals(scores1, challenge1, scores2, challenge2, n_draws, seed)
         said["intervals"] = {
             name: [_rounded(edge, digits) for edge in edges] for name, edges in limits.items()
         }

@@ -1,0 +1,182 @@
+"""Judging code that others hand in: a family's contract lets it answer in the sandbox, and it is scored here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import pandas as pd
+
+from neuroarena.benchmarks import Benchmark, resolve
+from neuroarena.benchmarks.faces import families_with, find_face
+from neuroarena.errors import InputError
+from neuroarena.evaluation.record import current_time
+from neuroarena.evaluation.results import Result, save_result
+from neuroarena.evaluation.submitted import HandedIn, judge_answers, source_of
+from neuroarena.progress import Progress, Silence
+from neuroarena.sandbox import Limits
+from neuroarena.sandbox.limits import Isolation
+from neuroarena.scoring import check_name
+
+
+@dataclass(frozen=True)
+class CodeRequest:
+    """What is asked of a code submission.
+
+    Attributes
+    ----------
+    file : Path
+        The archive.
+    name : str
+        The benchmark as it was named, such as ``family@definition``.
+    definition : str
+    tasks : tuple of str
+        The tasks that the name stands for.
+    data, split : str, optional
+        Folder of the dataset, and the split; by default the first.
+    fast : bool
+        Judge only a few people, to see whether the code runs.
+    limits, isolation, seed, replay
+        Of the sandbox: what the code may use, how it must be isolated, what draws the order of the questions, and how
+        many questions are asked again.
+    """
+
+    file: Path
+    name: str
+    definition: str
+    tasks: tuple[str, ...]
+    data: str | None = None
+    split: str | None = None
+    fast: bool = False
+    limits: Limits | None = None
+    isolation: Isolation | None = None
+    seed: int = 0
+    replay: int = 0
+
+
+@dataclass(frozen=True)
+class TaskAnswers:
+    """What code answered to one task: the benchmark, the name of the split, and the predictions."""
+
+    benchmark: Benchmark
+    split: str
+    predictions: pd.DataFrame
+
+
+@dataclass(frozen=True)
+class CodeAnswers:
+    """What code answered to all tasks, and how it ran."""
+
+    tasks: tuple[TaskAnswers, ...]
+    ran: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A report as a person reads it: a table, and sentences below it."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    sentences: tuple[str, ...] = ()
+
+
+class CodeContract(Protocol):
+    """The face ``code_contract`` of a family: how its code submissions are asked and reported."""
+
+    def answer(self, request: CodeRequest, progress: Progress) -> CodeAnswers:
+        """Run the code in the sandbox and return its answers; refuse what the family does not take."""
+        ...
+
+    def report(self, answers: CodeAnswers, results: Sequence[Result]) -> dict[str, Any]:
+        """Return the family's own report as plain JSON values, overall score included."""
+        ...
+
+    def lay_out(self, report: dict[str, Any]) -> Sheet:
+        """Return the report as a table for people."""
+        ...
+
+
+@dataclass(frozen=True)
+class CodeResult:
+    """What a code submission is worth: one result per task, and the family's own report."""
+
+    results: tuple[Result, ...]
+    report: dict[str, Any] = field(repr=False)
+
+
+def score_code(
+    file: str | Path,
+    benchmark: str,
+    split: str | None = None,
+    *,
+    data: str | None = None,
+    name: str | None = None,
+    out: str | Path | None = None,
+    fast: bool = False,
+    limits: Limits | None = None,
+    isolation: Isolation | None = None,
+    seed: int = 0,
+    replay: int = 0,
+    progress: Progress | None = None,
+) -> CodeResult:
+    """Score a code submission; the code runs in a process that never holds a label, and is never imported here.
+
+    Parameters
+    ----------
+    file : path
+        The archive that the family's contract asks for.
+    benchmark : str
+        ``family[@definition]``.
+    split, data, fast, limits, isolation, seed, replay
+        See :class:`CodeRequest`.
+    name : str, optional
+        What boards call it; by default the name of the file.
+    out : path, optional
+        Folder to keep the results in, one folder per task.
+    progress : Progress, optional
+
+    Returns
+    -------
+    CodeResult
+
+    Raises
+    ------
+    InputError
+        For a family that takes no code, and for a bad file.
+    NeuroarenaError
+        For a model that fails.
+    """
+    path = Path(file)
+    contract, definition, tasks = find_contract(benchmark)
+    if not path.is_file():
+        raise InputError(f"{path}: there is no such file. Expected a zip with the code.")
+    shown, started = check_name(name or path.stem, path.name), current_time()
+    request = CodeRequest(
+        path, benchmark, definition, tasks, data, split, fast, limits, isolation, seed, replay
+    )
+    answers = contract.answer(request, progress or Silence())
+    about = HandedIn("code", shown, source_of(path), answers.ran, started)
+    results = [judge_answers(each.benchmark, each.split, each.predictions, about) for each in answers.tasks]
+    report = contract.report(answers, results)
+    if out is not None:
+        results = [save_result(result, Path(out)) for result in results]
+    return CodeResult(tuple(results), report)
+
+
+def find_contract(benchmark: str) -> tuple[CodeContract, str, tuple[str, ...]]:
+    """Find the code contract of a benchmark's family, with the definition and the tasks that the name stands for.
+
+    Raises
+    ------
+    InputError
+        When the family takes no code; those that do are named.
+    """
+    family, definition, tasks = resolve(benchmark)
+    contract: CodeContract | None = find_face(family, "code_contract")
+    if contract is None:
+        takers = ", ".join(families_with("code_contract")) or "none"
+        raise InputError(f'"{benchmark}" takes no code. Families that take code: {takers}.')
+    return contract, definition, tasks

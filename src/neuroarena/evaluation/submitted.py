@@ -1,0 +1,183 @@
+"""Judging answers that were made elsewhere: a file of predictions, or what code answered in the sandbox."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from neuroarena.benchmarks import Benchmark, load_benchmarks, resolve
+from neuroarena.errors import InputError
+from neuroarena.evaluation.record import (
+    BenchmarkRecord,
+    CellRecord,
+    DecoderRecord,
+    Kind,
+    RunRecord,
+    SourceRecord,
+    SplitRecord,
+    current_time,
+    made_with,
+)
+from neuroarena.evaluation.results import Result, save_result
+from neuroarena.fingerprint import digest
+from neuroarena.scoring import check_name, check_possible, read_metadata, read_predictions, read_words, score
+
+
+@dataclass(frozen=True)
+class HandedIn:
+    """What was handed in: by which path it came, how boards name it, and the file.
+
+    Attributes
+    ----------
+    kind : {"predictions", "code"}
+    name : str
+    source : SourceRecord
+    reported : mapping
+        What else is known of its making; goes into the record.
+    started : datetime, optional
+        When the work on it began.
+    """
+
+    kind: Kind
+    name: str
+    source: SourceRecord
+    reported: Mapping[str, Any] = field(default_factory=dict)
+    started: datetime.datetime | None = None
+
+
+def score_predictions(
+    file: str | Path,
+    benchmark: Benchmark | str,
+    split: str | None = None,
+    *,
+    data: str | None = None,
+    name: str | None = None,
+    out: str | Path | None = None,
+    **options: Any,
+) -> Result:
+    """Score a file of predictions; what comes back is ranked beside the runs of decoders.
+
+    Parameters
+    ----------
+    file : path
+        Predictions as ``.parquet`` or ``.csv``: a submission, or the predictions of a run.
+    benchmark : Benchmark or str
+        A loaded benchmark, or its name; `data` and `options` then go to ``load_benchmark``. The name of a family is
+        enough where the file says its task.
+    split : str, optional
+        By default the benchmark's first.
+    name : str, optional
+        What boards call it; by default the ``model`` of the file's metadata, else the name of the file.
+    out : path, optional
+        Folder to keep the result in; without it the result is only returned.
+
+    Returns
+    -------
+    Result
+        Of the kind "predictions".
+
+    Raises
+    ------
+    InputError
+        When the file is refused; file, row and cure are named, and nothing is written.
+    """
+    path = Path(file)
+    chosen = (
+        load_benchmark_of_file(benchmark, path, data, options) if isinstance(benchmark, str) else benchmark
+    )
+    cut = chosen.split(split or chosen.splits[0])
+    n_rows = sum(len(fold.test) for fold in cut.folds)
+    started = current_time()
+    said = read_words(path, chosen.manifest) if path.suffix.lower() == ".parquet" else {}
+    table = read_predictions(path, chosen.manifest, expected_rows=n_rows)
+    check_possible(table, chosen.manifest, path.name)
+    shown = check_name(name or said.get("model") or path.stem, path.name)
+    known = {word: said[word] for word in ("model", "contact", "external_data") if word in said}
+    about = HandedIn("predictions", shown, source_of(path), {"metadata": known} if known else {}, started)
+    result = judge_answers(chosen, cut.name, table, about)
+    return result if out is None else save_result(result, Path(out))
+
+
+def judge_answers(benchmark: Benchmark, split: str, predictions: pd.DataFrame, about: HandedIn) -> Result:
+    """Score answers to a split of a benchmark, and return them as a result that boards can rank.
+
+    Raises
+    ------
+    InputError
+        When the predictions are refused.
+    """
+    cut, manifest = benchmark.split(split), benchmark.manifest
+    units = score(predictions, benchmark.truth(cut), manifest, source=about.source.file)
+    asked = [about.kind, benchmark.name, manifest.hash, cut.hash, about.name, about.source.sha256]
+    finished = current_time()
+    record = RunRecord(
+        kind=about.kind,
+        run_key=digest(asked),
+        status="complete",
+        simulated=benchmark.simulated,
+        benchmark=BenchmarkRecord(
+            name=benchmark.name,
+            options=dict(benchmark.options),
+            notes=(*benchmark.notes, *cut.notes),
+            manifest_hash=manifest.hash,
+        ),
+        split=SplitRecord(name=cut.name, hash=cut.hash, folds=len(cut.folds)),
+        decoder=DecoderRecord(name=about.name),
+        source=about.source,
+        seed=0,
+        score=units.value,
+        metric=manifest.metric,
+        scorer_version=units.scorer_version,
+        started=about.started or finished,
+        finished=finished,
+        cells=tuple(
+            CellRecord(fold=fold.name, status="complete", n_test=len(fold.test)) for fold in cut.folds
+        ),
+        reported=dict(about.reported),
+        manifest=manifest,
+        **made_with(),
+    )
+    ordered = predictions.sort_values("id", ignore_index=True)
+    return Result(record, ordered, units)
+
+
+def source_of(path: Path) -> SourceRecord:
+    """Name a file that was handed in, with the SHA-256 of its bytes."""
+    with path.open("rb") as opened:
+        return SourceRecord(file=path.name, sha256=hashlib.file_digest(opened, "sha256").hexdigest())
+
+
+def load_benchmark_of_file(
+    name: str, file: Path, data: str | None, options: Mapping[str, Any] | None = None
+) -> Benchmark:
+    """Load the task that a file of predictions is for: as named, the family's only one, or what the file says.
+
+    Raises
+    ------
+    InputError
+        When there is no such file, or a family of several tasks is named and the file does not say which.
+    """
+    if not file.exists():
+        raise InputError(f"{file}: there is no such file. Expected predictions in parquet or csv.")
+    family, definition, tasks = resolve(name)
+    if len(tasks) > 1:
+        said = read_metadata(file) if file.suffix.lower() == ".parquet" else None
+        tasks = tuple(
+            task for task in tasks if said is not None and f'"{family.name}/{task}"'.encode() in said
+        )
+    if len(tasks) != 1:
+        raise InputError(
+            f'"{name}" is a family of several tasks and {file.name} does not say which; name one, as in {name}/TASK.'
+        )
+    loaded = load_benchmarks(f"{family.name}@{definition}/{tasks[0]}", data, **(options or {}))[0]
+    if not isinstance(loaded, Benchmark):
+        raise InputError(
+            f'"{name}" judges models, not files of predictions. Use: neuroarena run {name} -d MODEL'
+        )
+    return loaded
