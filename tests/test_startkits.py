@@ -15,14 +15,16 @@ import pytest
 from typer.testing import CliRunner
 
 import neuroarena.evaluation
+from neuroarena.benchmarks.faces import families_with
 from neuroarena.benchmarks.names import FAMILIES
 from neuroarena.cli.app import app
-from neuroarena.cli.startkits import TRACKS, write_kit
+from neuroarena.cli.startkits import write_kit
 from neuroarena.errors import InputError, UnknownName
 
 NEEDS_TRANSFER = pytest.mark.skipif(
     "transfer" not in FAMILIES.names(), reason="the family transfer is not registered"
 )
+TRACKS = sorted(families_with("start_kit"))
 KITS = [pytest.param(track, marks=NEEDS_TRANSFER if track == "transfer" else ()) for track in TRACKS]
 
 

@@ -2,19 +2,62 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from neuroarena.benchmarks import Benchmark, load_benchmark
+from neuroarena.benchmarks.faces import families_with
 from neuroarena.board import Board, entries_from_results, write_report
 from neuroarena.datasets import load_dataset
+from neuroarena.errors import InputError
 from neuroarena.evaluation import Progress, evaluate_all
 
-DECODERS = ("chance", "linear", "linear-laplacian-spectrogram")
-TASKS = ("onset", "speech", "volume")
-SPLITS = ("within-session", "cross-session")
-TWIN = {"subjects": 2, "sessions": 2, "electrodes": 24, "minutes": 8.0, "seed": 0}
+
+@dataclass(frozen=True)
+class DemoPlan:
+    """What a family shows a newcomer (its face ``demo``).
+
+    Attributes
+    ----------
+    family, dataset : str
+        What is asked, and of which simulated dataset.
+    twin : mapping
+        Options of the simulation.
+    tasks, splits, decoders : tuple of str
+        Everything is run with everything.
+    ideal : str, optional
+        Key of the twin's card that holds the best possible score of each task.
+    """
+
+    family: str
+    dataset: str
+    twin: Mapping[str, Any]
+    tasks: tuple[str, ...]
+    splits: tuple[str, ...]
+    decoders: tuple[str, ...]
+    ideal: str | None = None
+
+    @property
+    def size(self) -> str:
+        """How much is run, in words."""
+        return f"{len(self.decoders)} decoders x {len(self.tasks)} tasks x {len(self.splits)} splits"
+
+
+def find_demo() -> DemoPlan:
+    """Return the first demo that an installed family offers.
+
+    Raises
+    ------
+    InputError
+        When no installed family has one.
+    """
+    offered = families_with("demo")
+    if not offered:
+        raise InputError("No installed family brings a demo.")
+    plan: DemoPlan = next(iter(offered.values()))
+    return plan
 
 
 @dataclass(frozen=True)
@@ -23,16 +66,22 @@ class Demo:
 
     board: Board
     report: Path
-    card: dict[str, Any]
+    ideal: dict[str, float]
 
 
 def run_demo(
-    out: Path, data: Path, workers: int, cache: Path | None = None, progress: Progress | None = None
+    plan: DemoPlan,
+    out: Path,
+    data: Path,
+    workers: int,
+    cache: Path | None = None,
+    progress: Progress | None = None,
 ) -> Demo:
-    """Simulate recordings, evaluate three decoders on three tasks and two splits, and rank them.
+    """Simulate recordings, evaluate decoders on the tasks and splits of a plan, and rank them.
 
     Parameters
     ----------
+    plan : DemoPlan
     out : Path
         Folder of the results and of ``report.html``.
     data : Path
@@ -41,18 +90,19 @@ def run_demo(
     cache : Path, optional
     progress : Progress, optional
     """
-    card = load_dataset("braintreebank").simulate(data, **TWIN)
-    benchmarks = [load_benchmark(f"neuroprobe/{task}", data=str(data)) for task in TASKS]
+    card = load_dataset(plan.dataset).simulate(data, **plan.twin)
+    benchmarks = [load_benchmark(f"{plan.family}/{task}", data=str(data)) for task in plan.tasks]
     results = evaluate_all(
-        [(None, name) for name in DECODERS],
+        [(None, name) for name in plan.decoders],
         [benchmark for benchmark in benchmarks if isinstance(benchmark, Benchmark)],
-        list(SPLITS),
+        list(plan.splits),
         out=out / "runs",
         workers=workers,
         cache=cache,
         progress=progress,
     )
-    board = Board(entries_from_results(results), order=[*TASKS, *SPLITS])
+    board = Board(entries_from_results(results), order=[*plan.tasks, *plan.splits])
     report = out / "report.html"
     write_report(board, report, title="neuroarena demo")
-    return Demo(board, report, card)
+    ideal = {} if plan.ideal is None else {task: float(card[plan.ideal][task]) for task in plan.tasks}
+    return Demo(board, report, ideal)

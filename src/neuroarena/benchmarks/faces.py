@@ -28,12 +28,15 @@ FACES: dict[str, str] = {
     "entry_rules": "what makes an entry void, beyond its own run",
     "standings": "boards over several tracks, by name",
     "own_standings": "boards over the family's own tasks, by name, shown beneath every board of them",
-    "known_leaks": "what `check leaks` may find, task by task, with the reason",
+    "known_leaks": "kinds of links that `check leaks` may find by design, and why",
     "submission_check": "how a submission in the family's own form is checked",
     "pretraining_rules": "what a model may have been pretrained on",
     "competition": "a ready competition file",
     "paper": "figures and tables of the family's papers",
     "maps": "analyses that only the family's papers define",
+    "checkpoints": "converters of published checkpoints, by the name of the model",
+    "models": "models that are shown stimuli, by name",
+    "scaffold": "skeletons that `neuroarena new benchmark --kind` writes, by kind",
     "demo": "what `neuroarena demo` runs",
 }
 

@@ -9,13 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from neuroarena.cli.options import Json
+from neuroarena.cli.options import Json, Option, named_values
 from neuroarena.cli.output import print_json, print_table
 
 if TYPE_CHECKING:
-    from neuroarena.board import Board, Rules, Standings
+    from neuroarena.board import Board, Entry, Rules, Standings
+    from neuroarena.board.importing import Imported, PublishedBoard
 
-Results = Annotated[list[Path], typer.Argument(help="Folders of results, as neuroarena run wrote them.")]
+Results = Annotated[
+    list[Path],
+    typer.Argument(help="Folders of results, or of submissions that an importer knows."),
+]
 Rule = Annotated[
     str | None,
     typer.Option(
@@ -37,13 +41,6 @@ AllowMixed = Annotated[
 ]
 
 
-class Source(StrEnum):
-    """Boards published elsewhere that can be imported."""
-
-    neuroprobe = "neuroprobe"
-    eeg2025 = "eeg2025"
-
-
 class Pairs(StrEnum):
     """Which pairs to compare."""
 
@@ -53,13 +50,12 @@ class Pairs(StrEnum):
 
 
 SourceOption = Annotated[
-    Source | None,
-    typer.Option("--from", help="Read a board published elsewhere: submission folders, or a CSV file."),
+    str | None,
+    typer.Option(
+        "--from", metavar="NAME", help="Read a board published elsewhere: submission folders, or a CSV file."
+    ),
 ]
 SplitOption = Annotated[str | None, typer.Option("--split", help="Only this split.")]
-LevelOption = Annotated[
-    str, typer.Option("--level", help="population or electrode (with --from neuroprobe).")
-]
 RulesOption = Annotated[
     str | None,
     typer.Option(
@@ -90,7 +86,7 @@ def board(
     results: Results,
     source: SourceOption = None,
     split: SplitOption = None,
-    level: LevelOption = "population",
+    option: Option = None,
     rules_from: RulesOption = None,
     rule: Rule = None,
     as_of: AsOf = None,
@@ -103,65 +99,27 @@ def board(
     as_json: Json = False,
 ) -> None:
     """Rank decoders, with intervals, tie groups and the chance that each is best."""
-    if source is Source.eeg2025:
-        options = {
-            "--split": split,
-            "--rules": rules_from,
-            "--rule": rule,
-            "--as-of": as_of,
-            "--draws": draws,
-        }
-        others = {"--plots": plots, "--over-tracks": over_tracks}
-        _refuse({**options, **others}, "a board that publishes no unit scores")
-        _eeg2025(results, export, as_json)
+    from neuroarena.board.importing import Imported
+
+    read = _read(results, source, split, allow_mixed, named_values(option or []))
+    if not isinstance(read, Imported):
+        given = {"--rules": rules_from, "--rule": rule, "--as-of": as_of, "--draws": draws}
+        _refuse({**given, "--plots": plots, "--over-tracks": over_tracks}, "a board that has no unit scores")
+        _show_published(read, export, as_json)
         return
-    made = _board(
-        results, source, split, level, rule, as_of, draws, exact, allow_mixed, rules_from=rules_from
-    )
+    made = _rank(read.entries, _rules(rule, as_of, draws, exact, None, rules_from), allow_mixed)
     _write(made, export, plots)
     if over_tracks is not None:
         _over_tracks(made, over_tracks, as_json)
     elif as_json:
-        extra = {"aggregates": _aggregates(results, split, level)} if source is Source.neuroprobe else {}
-        print_json(made.to_dict() | extra | _own_standings(made))
+        print_json(made.to_dict() | dict(read.extra) | _own_standings(made))
     else:
         from neuroarena.board import print_board
 
         print_board(made)
-        if source is Source.neuroprobe:
-            _print_aggregates(_aggregates(results, split, level))
+        for table in read.tables:
+            print_table(table.columns, table.rows, title=table.title)
         _print_own_standings(made)
-
-
-def _aggregates(folders: list[Path], split: str | None, level: str) -> list[dict[str, Any]]:
-    """Give mean and SEM of every task and overall, by the leaderboard's own formula."""
-    from neuroarena.families.neuroprobe import aggregate, read_submission
-    from neuroarena.families.neuroprobe.submissions import split_name
-
-    rows = []
-    for submission in map(read_submission, folders):
-        for name in submission.splits if split is None else (split_name(split),):
-            if name not in submission.splits:
-                continue
-            table = aggregate(submission, name, level=level)
-            rows += [
-                {"model": submission.model_name, "split": name, "task": task, "mean": mean, "sem": sem}
-                for task, mean, sem in zip(table.index, table["mean"], table["sem"], strict=True)
-            ]
-    return rows
-
-
-def _print_aggregates(rows: list[dict[str, Any]]) -> None:
-    for split in dict.fromkeys(row["split"] for row in rows):
-        models = list(dict.fromkeys(row["model"] for row in rows if row["split"] == split))
-        cells = {
-            (r["task"], r["model"]): f"{r['mean']:.3f} ± {r['sem']:.3f}" for r in rows if r["split"] == split
-        }
-        tasks = list(dict.fromkeys(task for task, _ in cells))
-        body = [[task, *(cells.get((task, model), "-") for model in models)] for task in tasks]
-        print_table(
-            ["task", *models], body, title=f"Mean ± SEM over sessions, the leaderboard's formula: {split}"
-        )
 
 
 def _refuse(given: Mapping[str, object], what: str) -> None:
@@ -217,24 +175,46 @@ def _print_own_standings(made: Board) -> None:
             print_standings(found)
 
 
-def _board(
-    paths: list[Path],
-    source: Source | None = None,
-    split: str | None = None,
-    level: str = "population",
-    rule: str | None = None,
-    as_of: str | None = None,
-    draws: int | None = None,
-    exact: bool = False,
-    allow_mixed: bool = False,
-    pairs: Pairs | None = None,
-    rules_from: str | None = None,
-) -> Board:
-    from neuroarena.benchmarks import canonical_order
-    from neuroarena.board import Board, entries_from_results
+def _read(
+    paths: list[Path], source: str | None, split: str | None, allow_mixed: bool, options: dict[str, Any]
+) -> Imported | PublishedBoard:
+    """Read results: of ours, or of the importer that was named or that knows these paths."""
+    from neuroarena.board import entries_from_results
+    from neuroarena.board.importing import Imported, import_results, recognise
     from neuroarena.errors import InputError
     from neuroarena.evaluation import find_results, load_result
 
+    if source is None and not any(_holds_runs(path) for path in paths):
+        source = recognise(paths)
+        if source is not None:
+            typer.echo(f"note: read as --from {source}", err=True)
+    if source is not None:
+        read = import_results(source, paths, split=split, allow_mixed=allow_mixed, options=options)
+        for note in getattr(read, "notes", ()) if isinstance(read, Imported) else ():
+            typer.echo(f"note: {note}", err=True)
+        return read
+    if options:
+        raise InputError(f"--option {next(iter(options))} belongs to an importer; name it with --from.")
+    results = [load_result(folder) for folder in find_results(paths)]
+    entries = [entry for entry in entries_from_results(results) if split is None or entry.split == split]
+    if not entries:
+        known = sorted({result.record.split.name for result in results})
+        raise InputError(f'No result is of the split "{split}"; there are {", ".join(known)}.')
+    return Imported(entries)
+
+
+def _holds_runs(path: Path) -> bool:
+    return path.is_dir() and next(path.rglob("record.json"), None) is not None
+
+
+def _rules(
+    rule: str | None,
+    as_of: str | None,
+    draws: int | None,
+    exact: bool,
+    pairs: Pairs | None,
+    rules_from: str | None = None,
+) -> Rules:
     typed = {
         "rule": rule,
         "as_of": as_of,
@@ -242,23 +222,18 @@ def _board(
         "method": "exact" if exact else None,
         "pairs": None if pairs is None else pairs.value,
     }
-    rules = _rules(rules_from, typed)
-    if source is Source.neuroprobe:
-        from neuroarena.families.neuroprobe.importer import entries_from_neuroprobe
+    return _read_rules(rules_from, typed)
 
-        entries, notes = entries_from_neuroprobe(paths, split=split, level=level, allow_mixed=allow_mixed)
-        for note in notes:
-            typer.echo(f"note: {note}", err=True)
-        return Board(entries, rules, allow_mixed=allow_mixed, order=canonical_order())
-    results = [load_result(folder) for folder in find_results(paths)]
-    entries = [entry for entry in entries_from_results(results) if split is None or entry.split == split]
-    if not entries:
-        known = sorted({result.record.split.name for result in results})
-        raise InputError(f'No result is of the split "{split}"; there are {", ".join(known)}.')
+
+def _rank(entries: list[Entry], rules: Rules, allow_mixed: bool = False) -> Board:
+    from neuroarena.benchmarks import canonical_order
+    from neuroarena.board import Board
+
+
     return Board(entries, rules, allow_mixed=allow_mixed, order=canonical_order())
 
 
-def _rules(where: str | None, typed: Mapping[str, Any]) -> Rules:
+def _read_rules(where: str | None, typed: Mapping[str, Any]) -> Rules:
     """Read rules from a file or by the name under which a family ships them; what was typed comes first."""
     from neuroarena.benchmarks.faces import choose_face
     from neuroarena.board import Rules
@@ -269,6 +244,17 @@ def _rules(where: str | None, typed: Mapping[str, Any]) -> Rules:
         return Rules.from_toml(where, **typed)
     shipped = dict(choose_face("rules", where, "file or shipped rules"))
     return Rules.of(**shipped | {name: value for name, value in typed.items() if value is not None})
+
+
+def _entries(paths: list[Path], split: str | None) -> list[Entry]:
+    """Read results that can be ranked, or refuse a board that has no unit scores."""
+    from neuroarena.board.importing import Imported
+    from neuroarena.errors import InputError
+
+    read = _read(paths, None, split, False, {})
+    if not isinstance(read, Imported):
+        raise InputError(f"{paths[0]}: this board was published without unit scores; it cannot be compared.")
+    return read.entries
 
 
 def _write(made: Board, to: tuple[str, Path] | None, plots: Path | None) -> None:
@@ -282,14 +268,10 @@ def _write(made: Board, to: tuple[str, Path] | None, plots: Path | None) -> None
         typer.echo(f"wrote {len(written)} files to {plots}", err=True)
 
 
-def _eeg2025(paths: list[Path], to: tuple[str, Path] | None, as_json: bool) -> None:
+def _show_published(made: PublishedBoard, to: tuple[str, Path] | None, as_json: bool) -> None:
     from neuroarena.atomic import replacing, write_json
     from neuroarena.errors import InputError
-    from neuroarena.families.eeg2025.importer import entries_from_eeg2025
 
-    if len(paths) != 1:
-        raise InputError(f"--from eeg2025 takes one CSV file, got {len(paths)} paths.")
-    made = entries_from_eeg2025(paths[0])
     if to is not None:
         kind, path = to
         if kind == "json":
@@ -298,7 +280,7 @@ def _eeg2025(paths: list[Path], to: tuple[str, Path] | None, as_json: bool) -> N
             with replacing(path) as temporary:
                 made.table.to_csv(temporary, index=False)
         else:
-            raise InputError(f'A board of 2025 is exported as csv or json, not as "{kind}".')
+            raise InputError(f'A board without unit scores is exported as csv or json, not as "{kind}".')
         typer.echo(f"wrote {path}", err=True)
     if as_json:
         print_json(made.to_dict())
@@ -320,17 +302,7 @@ def compare(
     """Compare decoders in pairs: difference, 95 % interval, p, and p after Holm's correction."""
     from neuroarena.board import p_text, records
 
-    made = _board(
-        results,
-        None,
-        split,
-        rule=rule,
-        as_of=as_of,
-        draws=draws,
-        exact=exact,
-        allow_mixed=allow_mixed,
-        pairs=pairs,
-    )
+    made = _rank(_entries(results, split), _rules(rule, as_of, draws, exact, pairs), allow_mixed)
     if as_json:
         print_json(
             [
@@ -382,7 +354,7 @@ def size(
     if (results is None or not results) and sigma is None:
         raise InputError("Give --sigma (and --nu), or folders of results to take it from.")
     if results:
-        made = _board(list(results), None, split)
+        made = _rank(_entries(list(results), split), _rules(None, None, None, False, None))
         found = []
         for ranking in made.everything:
             if ranking.resolution is None:

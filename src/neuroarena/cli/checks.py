@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 import typer
 
@@ -13,7 +13,24 @@ from neuroarena.cli.output import print_json
 
 if TYPE_CHECKING:
     from neuroarena.evaluation.leaks import LeakReport
-    from neuroarena.families.neuroprobe.submission_verdict import Verdict
+
+
+class SubmissionVerdict(Protocol):
+    """What a family's own check says of a submission (its face ``submission_check``)."""
+
+    @property
+    def accepted(self) -> bool:
+        """Whether no rule is broken."""
+        ...
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the verdict as plain data."""
+        ...
+
+    def lines(self) -> list[str]:
+        """Return the verdict as lines of text."""
+        ...
+
 
 app = typer.Typer(
     help="Check a decoder or a benchmark before it is run, or a submission before it is sent.",
@@ -65,9 +82,11 @@ def decoder(
 
 @app.command("submission")
 def submission(
-    benchmark: Annotated[str, typer.Argument(help="neuroprobe, or family[@definition]/task.")],
+    benchmark: Annotated[
+        str, typer.Argument(help="family[@definition]/task, or a family with a form of its own.")
+    ],
     path: Annotated[
-        Path, typer.Argument(help="The submission: a folder for neuroprobe, else a parquet file.")
+        Path, typer.Argument(help="The submission: a parquet file, or what the family's own form is.")
     ],
     data: Data = None,
     split: Split = None,
@@ -75,12 +94,14 @@ def submission(
     as_json: Json = False,
 ) -> None:
     """Judge a submission before it is sent, as the server will; exit code 2 when refused."""
-    if benchmark == "neuroprobe":
-        _check_neuroprobe(path, as_json)
-        return
+    from neuroarena.benchmarks.faces import families_with
     from neuroarena.evaluation.submitted import load_benchmark_of_file
     from neuroarena.scoring import check_submission
 
+    own_form = families_with("submission_check").get(benchmark)
+    if own_form is not None:
+        _print_verdict(own_form(path), as_json)
+        return
     loaded = load_benchmark_of_file(benchmark, path, data, named_values(option or []))
     truth = loaded.truth(loaded.split(split or loaded.splits[0]))
     found = check_submission(path, loaded.manifest, truth[["id"]])
@@ -130,34 +151,10 @@ def _print_leaks(report: LeakReport) -> None:
     print(f"{'no leak' if not count else '1 leak' if count == 1 else f'{count} leaks'} found")
 
 
-def _check_neuroprobe(folder: Path, as_json: bool) -> None:
-    from neuroarena.families.neuroprobe.submission_verdict import check_submission
-
-    verdict = check_submission(folder)
+def _print_verdict(verdict: SubmissionVerdict, as_json: bool) -> None:
     if as_json:
         print_json(verdict.to_dict())
     else:
-        _print_verdict(verdict)
+        print("\n".join(verdict.lines()))
     if not verdict.accepted:
         raise typer.Exit(2)
-
-
-def _print_verdict(verdict: Verdict) -> None:
-    """Print every rule with what breaks it; the same words about several files are said once."""
-    from neuroarena.board.wording import shown_name
-    from neuroarena.families.neuroprobe.submission_rules import RULES
-
-    print(f"{shown_name(verdict.name)}{' (simulated)' if verdict.simulated else ''}")
-    for rule, (kind, words) in RULES.items():
-        own = [finding for finding in verdict.findings if finding.rule == rule]
-        print(f"{'FAIL' if own else 'ok  '}  {kind:8}  {rule:12}  {words}")
-        said: dict[tuple[str, str], list[str]] = {}
-        for finding in own:
-            said.setdefault((finding.field, finding.words), []).append(finding.file)
-        for (field, problem), files in said.items():
-            where = files[0] + (f" and {len(files) - 1} more files" if len(files) > 1 else "")
-            where += f": {field}" if field and field not in problem else ""
-            print(f"      {shown_name(where)}: {shown_name(problem)}")
-    if verdict.definition:
-        print(f"definition {verdict.definition} ({shown_name(verdict.evidence)})")
-    print(shown_name(verdict.sentence))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -252,17 +251,11 @@ def verify(
         raise typer.Exit(2)
 
 
-class Checkpoint(StrEnum):
-    """Published models whose checkpoints can be converted."""
-
-    brainbert = "brainbert"
-    popt = "popt"
-    emg2qwerty = "emg2qwerty"
-
-
 @app.command("convert")
 def convert(
-    model: Annotated[Checkpoint, typer.Argument(help="Which model the checkpoint is of.")],
+    model: Annotated[
+        str, typer.Argument(help="Which published model the checkpoint is of, such as brainbert.")
+    ],
     file: Annotated[Path, typer.Argument(help="The published checkpoint.")],
     out: Annotated[
         Path | None,
@@ -271,9 +264,9 @@ def convert(
     as_json: Json = False,
 ) -> None:
     """Turn a published checkpoint into safetensors; nothing in the file is executed."""
-    from neuroarena.families.neuroprobe.encoders import convert_checkpoint
+    from neuroarena.benchmarks.faces import choose_face
 
-    made = convert_checkpoint(model.value, file, out)
+    made = choose_face("checkpoints", model, "published model", "decoders")(file, out)
     if as_json:
         print_json(made)
     else:
@@ -282,19 +275,20 @@ def convert(
 
 @app.command("preprocess")
 def preprocess(
-    dataset: Annotated[str, typer.Argument(help="Which dataset: hbn.")],
+    dataset: Annotated[str, typer.Argument(help="A dataset that benchmarks read in a preprocessed form.")],
     raw: Annotated[Path, typer.Argument(help="Folder of the raw releases.")],
     out: Annotated[Path, typer.Argument(help="Where to write the preprocessed ones.")],
     as_json: Json = False,
 ) -> None:
-    """Filter and resample raw releases as the challenge did; an interrupted call goes on where it stopped."""
-    from neuroarena.datasets import load_dataset
+    """Filter and resample raw releases as their benchmark does; an interrupted call goes on where it stopped."""
+    from neuroarena.datasets import DATASETS, load_dataset
     from neuroarena.errors import InputError
     from neuroarena.progress import TerminalProgress
 
     make = load_dataset(dataset).preprocess
     if make is None:
-        raise InputError(f'The dataset "{dataset}" needs no preprocessing; hbn does.')
+        others = [name for name in DATASETS.names() if DATASETS.get(name).preprocess is not None]
+        raise InputError(f'The dataset "{dataset}" needs no preprocessing; {", ".join(others)} does.')
     begun = False
     with TerminalProgress() as progress:
 

@@ -23,21 +23,21 @@ def demo(
     cache: options.Cache = None,
     as_json: options.Json = False,
 ) -> None:
-    """Simulate recordings, run three decoders on three tasks, print a board and write a report."""
+    """Simulate recordings, run a few decoders on a few tasks, print a board and write a report."""
     from neuroarena.board import print_board
-    from neuroarena.demo import run_demo
+    from neuroarena.demo import find_demo, run_demo
     from neuroarena.evaluation import TerminalProgress, available_cores
 
     started = time.monotonic()
-    print("Simulating recordings, then running 3 decoders x 3 tasks x 2 splits ...", file=sys.stderr)
+    plan = find_demo()
+    print(f"Simulating recordings, then running {plan.size} ...", file=sys.stderr)
     with TerminalProgress() as progress:
-        made = run_demo(out, data, workers or available_cores(), cache, progress)
+        made = run_demo(plan, out, data, workers or available_cores(), cache, progress)
     if as_json:
         print(made.board.to_json())
         return
     print_board(made.board)
-    ideal = ", ".join(
-        f"{task} {made.card['ideal_auroc'][task]:.2f}" for task in ("onset", "speech", "volume")
-    )
-    print(f"Everything above is simulated. The best any decoder could reach: {ideal}.")
+    ideal = ", ".join(f"{task} {value:.2f}" for task, value in made.ideal.items())
+    best = f" The best any decoder could reach: {ideal}." if ideal else ""
+    print(f"Everything above is simulated.{best}")
     print(f"Report: {made.report}   Runs: {out / 'runs'}   ({time.monotonic() - started:.0f} s)")

@@ -12,7 +12,7 @@ from neuroarena.cli.output import print_json
 
 
 def startkit(
-    track: Annotated[str, typer.Argument(help="img, bci, sleep, emg or transfer.")],
+    track: Annotated[str, typer.Argument(help="Name of a family that brings a kit, such as bci.")],
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="An empty or a new folder.")],
     as_json: Json = False,
 ) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from neuroarena.benchmarks import Benchmark, Split
+from neuroarena.benchmarks.faces import families_with
 from neuroarena.evaluation import leak_guessing as guessing
 from neuroarena.evaluation import leak_signals as signals
 from neuroarena.evaluation.leak_guessing import Setting, Targets
@@ -24,16 +25,14 @@ STREAM_PIECES = 16
 RUN_OF_CHARACTERS = 16
 LEAST_SHARED_TEXT = 0.1
 EVENT_S = 0.1
-# Families whose questions are about when things happen, with what is therefore no flaw of the data while it is hidden.
-BY_DESIGN = {
-    "neuroprobe": (
-        ("order", "length"),
-        "words and silences of a film follow each other by rule, so that when something is asked tells what",
-    )
-}
-
 # Shuffling fewer targets than this cannot give a p of 0.001 with room to spare.
 FEWEST_RECORDINGS = 10
+
+
+def _by_design(benchmark: Benchmark) -> tuple[tuple[str, ...], str]:
+    """Return the kinds of links that are no flaw of these data while they are hidden, and the reason, if any."""
+    family = benchmark.manifest.name.partition("/")[0]
+    return families_with("known_leaks").get(family, ((), ""))  # type: ignore[no-any-return]
 
 
 def check_leaks(benchmark: Benchmark, split: str | None = None, seed: int = 0) -> LeakReport:
@@ -62,7 +61,7 @@ def check_leaks(benchmark: Benchmark, split: str | None = None, seed: int = 0) -
     chosen = benchmark.split(split or benchmark.splits[0])
     case = _Case(benchmark, chosen, np.random.default_rng(seed))
     probes = [*case.guesses(), *case.channels(), case.duplicates(), *case.texts()]
-    kinds, reason = BY_DESIGN.get(benchmark.manifest.name.partition("/")[0], ((), ""))
+    kinds, reason = _by_design(benchmark)
     probes = [
         replace(probe, by_design=True, why=f"{reason}; {probe.why}")
         if probe.found and probe.kind in kinds

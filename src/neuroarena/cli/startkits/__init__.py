@@ -8,10 +8,10 @@ from pathlib import Path
 from string import Template
 
 from neuroarena.atomic import write_text
+from neuroarena.benchmarks.faces import families_with
 from neuroarena.errors import InputError
 from neuroarena.registry import unknown_name
 
-TRACKS = ("img", "bci", "sleep", "emg", "transfer")
 # Template -> name in the kit; a track's own template goes before the shared one.
 FILES = {
     "README.md.txt": "README.md",
@@ -26,7 +26,8 @@ def write_kit(track: str, folder: Path) -> list[Path]:
 
     Parameters
     ----------
-    track : {"img", "bci", "sleep", "emg", "transfer"}
+    track : str
+        A family that brings a start kit (its face ``start_kit``).
     folder : Path
         Missing or empty.
 
@@ -42,13 +43,14 @@ def write_kit(track: str, folder: Path) -> list[Path]:
     InputError
         When the folder holds something; nothing is written then.
     """
-    if track not in TRACKS:
-        raise unknown_name("start kit", track, TRACKS, "benchmarks")
+    kits = families_with("start_kit")
+    if track not in kits:
+        raise unknown_name("start kit", track, kits, "benchmarks")
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(
             f"{folder}: is not an empty folder. Give an empty or a new one. Nothing was written."
         )
-    shared, own = files(__package__), files(__package__).joinpath(track)
+    shared, own = files(__package__), kits[track]
     values = tomllib.loads(own.joinpath("kit.toml").read_text(encoding="utf-8"))
     values = {name: str(value).strip() for name, value in values.items()}
     written = []

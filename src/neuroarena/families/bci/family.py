@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable
 from importlib.resources import as_file, files
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -45,6 +46,7 @@ class Bci:
     name = "bci"
     title = "BCI: cued commands on later sessions, without recalibration"
     definitions = DEFINITIONS
+    start_kit = Path(__file__).with_name("startkit")
 
     def tasks(self, definition: str) -> tuple[str, ...]:
         """List the tasks in their canonical order."""

@@ -39,6 +39,7 @@ class Eeg2025:
     title = "EEG Foundation Challenge 2025: response times and psychopathology from EEG"
     definitions = DEFINITIONS
     code_contract = "neuroarena.families.eeg2025.code_submissions:CONTRACT"
+    importers = "neuroarena.families.eeg2025.importer:IMPORTERS"
 
     def tasks(self, definition: str) -> tuple[str, ...]:
         """List the tasks of a definition in their canonical order."""

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from neuroarena.board.importing import Importer
+from neuroarena.errors import InputError, NeuroarenaError
 from neuroarena.families.eeg2025.final_board import (
     DEADLINE,
     NO_INTERVALS,
@@ -71,3 +74,40 @@ def entries_from_eeg2025(csv: str | Path, deadline: str | datetime.datetime = DE
         Naming the file and the row.
     """
     return Eeg2025Board(read_final_board(csv, deadline), (NO_INTERVALS,))
+
+
+def read_published(
+    paths: Sequence[Path], *, split: str | None = None, allow_mixed: bool = False
+) -> Eeg2025Board:
+    """Read the one CSV file of the final board.
+
+    Raises
+    ------
+    InputError
+        For several files, and for what a board without unit scores cannot be asked for.
+    """
+    if len(paths) != 1:
+        raise InputError(f"The final board of 2025 is one CSV file, got {len(paths)} paths.")
+    if split is not None or allow_mixed:
+        raise InputError(
+            "--split and --allow-mixed cannot be used with a board that publishes no unit scores."
+        )
+    return entries_from_eeg2025(paths[0])
+
+
+def is_final_board(path: Path) -> bool:
+    """Tell whether a file has the columns of the final board."""
+    try:
+        read_final_board(path)
+    except (NeuroarenaError, OSError):
+        return False
+    return True
+
+
+IMPORTERS = {
+    "eeg2025": Importer(
+        title="the final board of the EEG Foundation Challenge 2025, a CSV file",
+        recognises=is_final_board,
+        read=read_published,
+    )
+}

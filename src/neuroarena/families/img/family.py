@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable
 from importlib.resources import as_file, files
+from pathlib import Path
 
 from neuroarena.benchmarks.benchmark import Benchmark, WindowShape
 from neuroarena.benchmarks.codebook import Codebook
@@ -44,6 +45,7 @@ class Img:
     name = "img"
     title = "EEG-to-image: held-out images ranked from a single epoch"
     definitions = DEFINITIONS
+    start_kit = Path(__file__).with_name("startkit")
 
     def tasks(self, definition: str) -> tuple[str, ...]:
         """List the tasks in their canonical order."""

@@ -23,6 +23,15 @@ class Neuroprobe:
     name = "neuroprobe"
     title = "Neuroprobe: fifteen tasks on intracranial recordings of people watching films"
     definitions = DEFINITIONS
+    importers = "neuroarena.families.neuroprobe.importer:IMPORTERS"
+    exporters = "neuroarena.families.neuroprobe.exporters:EXPORTERS"
+    submission_check = "neuroarena.families.neuroprobe.submission_verdict:check_submission"
+    checkpoints = "neuroarena.families.neuroprobe.encoders.checkpoints:CHECKPOINTS"
+    demo = "neuroarena.families.neuroprobe.demonstration:DEMO"
+    known_leaks = (
+        ("order", "length"),
+        "words and silences of a film follow each other by rule, so that when something is asked tells what",
+    )
 
     def tasks(self, definition: str) -> tuple[str, ...]:
         """List the tasks of a definition in their canonical order."""

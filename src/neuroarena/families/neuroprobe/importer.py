@@ -1,14 +1,15 @@
-"""The Neuroprobe leaderboard as entries."""
+"""The Neuroprobe leaderboard's submission folders as entries of a board."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import pandas as pd
 
 from neuroarena.board.entries import Entry
+from neuroarena.board.importing import ExtraTable, Imported, Importer
 from neuroarena.errors import InputError
 from neuroarena.families.neuroprobe.family import FAMILY
 from neuroarena.families.neuroprobe.submission_checks import (
@@ -20,13 +21,11 @@ from neuroarena.families.neuroprobe.submission_checks import (
 from neuroarena.families.neuroprobe.submissions import (
     LEVELS,
     Submission,
+    aggregate,
     read_submission,
     split_name,
     submission_units,
 )
-
-if TYPE_CHECKING:
-    pass
 
 # What an author's field holds when nobody is named.
 _NOBODY = ("", "-", "N/A", "n/a")
@@ -189,3 +188,72 @@ def _notes(submission: Submission, wanted: tuple[str, ...]) -> list[str]:
         f"{name}: definition {submission.definition} ({submission.definition_evidence}).",
         *(f"{name}: {problem}." for problem in said),
     ]
+
+
+def read_leaderboard(
+    paths: Iterable[Path], *, split: str | None = None, allow_mixed: bool = False, level: str = "population"
+) -> Imported:
+    """Read submission folders, or a folder of them, with the leaderboard's own means beside the board."""
+    folders = [folder for path in paths for folder in _folders_in(Path(path))]
+    entries, notes = entries_from_neuroprobe(folders, split=split, level=level, allow_mixed=allow_mixed)
+    rows = _published_means(folders, split, level)
+    return Imported(entries, notes, {"aggregates": rows}, _mean_tables(rows))
+
+
+def is_submission(path: Path) -> bool:
+    """Tell whether a folder is a submission to the leaderboard, or holds nothing but such folders."""
+    return bool(_folders_in(path, strict=True))
+
+
+def _folders_in(path: Path, strict: bool = False) -> list[Path]:
+    if not path.is_dir() or _looks_like_one(path):
+        return [path] if not strict or path.is_dir() else []
+    inside = sorted(each for each in path.iterdir() if each.is_dir() and not each.name.startswith("."))
+    if inside and all(_looks_like_one(each) for each in inside):
+        return inside
+    return [] if strict else [path]
+
+
+def _looks_like_one(folder: Path) -> bool:
+    return (folder / "metadata.json").is_file() and any(
+        (folder / name).is_dir() for name in SPLIT_FOLDERS.values()
+    )
+
+
+def _published_means(folders: list[Path], split: str | None, level: str) -> list[dict[str, Any]]:
+    """Compute mean and SEM of every task and overall, by the leaderboard's own formula."""
+    rows = []
+    for submission in map(read_submission, folders):
+        for name in submission.splits if split is None else (split_name(split),):
+            if name not in submission.splits:
+                continue
+            table = aggregate(submission, name, level=level)
+            rows += [
+                {"model": submission.model_name, "split": name, "task": task, "mean": mean, "sem": sem}
+                for task, mean, sem in zip(table.index, table["mean"], table["sem"], strict=True)
+            ]
+    return rows
+
+
+def _mean_tables(rows: list[dict[str, Any]]) -> tuple[ExtraTable, ...]:
+    tables = []
+    for split in dict.fromkeys(row["split"] for row in rows):
+        models = list(dict.fromkeys(row["model"] for row in rows if row["split"] == split))
+        cells = {
+            (r["task"], r["model"]): f"{r['mean']:.3f} ± {r['sem']:.3f}" for r in rows if r["split"] == split
+        }
+        tasks = list(dict.fromkeys(task for task, _ in cells))
+        body = [[task, *(cells.get((task, model), "-") for model in models)] for task in tasks]
+        title = f"Mean ± SEM over sessions, the leaderboard's formula: {split}"
+        tables.append(ExtraTable(title, ["task", *models], body))
+    return tuple(tables)
+
+
+IMPORTERS = {
+    "neuroprobe": Importer(
+        title="submission folders of the Neuroprobe leaderboard",
+        recognises=is_submission,
+        read=read_leaderboard,
+        options={"level": "population or electrode"},
+    )
+}

@@ -88,8 +88,27 @@ class Verdict:
             )
         return f"Refused; the official validator would refuse it too ({', '.join(broken)})."
 
+    def lines(self) -> list[str]:
+        """Return every rule with what breaks it; the same words about several files are said once."""
+        from neuroarena.board.wording import shown_name
+
+        told = [f"{shown_name(self.name)}{' (simulated)' if self.simulated else ''}"]
+        for rule, (kind, words) in RULES.items():
+            own = [finding for finding in self.findings if finding.rule == rule]
+            told.append(f"{'FAIL' if own else 'ok  '}  {kind:8}  {rule:12}  {words}")
+            said: dict[tuple[str, str], list[str]] = {}
+            for finding in own:
+                said.setdefault((finding.field, finding.words), []).append(finding.file)
+            for (field, problem), files in said.items():
+                where = files[0] + (f" and {len(files) - 1} more files" if len(files) > 1 else "")
+                where += f": {field}" if field and field not in problem else ""
+                told.append(f"      {shown_name(where)}: {shown_name(problem)}")
+        if self.definition:
+            told.append(f"definition {self.definition} ({shown_name(self.evidence)})")
+        return [*told, shown_name(self.sentence)]
+
     def to_dict(self) -> dict[str, Any]:
-        """Give the verdict as plain data."""
+        """Return the verdict as plain data."""
         broken = {finding.rule for finding in self.findings}
         return {
             "schema_version": SCHEMA_VERSION,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable
 from importlib.resources import as_file, files
+from pathlib import Path
 from typing import Any, Literal
 
 from neuroarena.benchmarks.benchmark import Benchmark, WindowShape
@@ -34,6 +35,7 @@ class Sleep:
     name = "sleep"
     title = "Sleep onset: seconds to the first stable N2 epoch, of other people, as a stream"
     definitions = DEFINITIONS
+    start_kit = Path(__file__).with_name("startkit")
 
     def tasks(self, definition: str) -> tuple[str, ...]:
         """List the tasks in their canonical order."""

@@ -42,6 +42,7 @@ class Transfer:
     definitions = DEFINITIONS
     entry_rules = "neuroarena.families.transfer.encoder_identity:void_changed_encoders"
     own_standings = "neuroarena.families.transfer.standings:OWN_STANDINGS"
+    start_kit = Path(__file__).with_name("startkit")
 
     def tasks(self, definition: str) -> tuple[str, ...]:
         """List the four tracks in their canonical order."""

@@ -177,3 +177,6 @@ def _write(tensors: dict[str, np.ndarray], note: dict[str, str], target: Path) -
     with replacing(target) as temporary:
         # One entry: the order of several is not fixed, and equal weights must be equal files.
         save_file(tensors, temporary, metadata={NOTE: canonical_json(note)})
+
+
+CHECKPOINTS = {"brainbert": convert_brainbert, "popt": convert_popt}
