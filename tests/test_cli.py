@@ -206,7 +206,7 @@ REFUSALS = [
     ("board results --as-of 2001-01-01T00:00:00Z", "no entry to rank"),
     ("board results --split sideways", 'No result is of the split "sideways"'),
     ("board results --export docx board.docx", "docx"),
-    ("board --from eeg2025 twin results", "takes one CSV file"),
+    ("board --from eeg2025 twin results", "is one CSV file"),
     ("size", "Give --sigma"),
     ("size --sigma -1 --nu 0.1", "sigma"),
     ("data verify braintreebank nowhere", "was not found"),

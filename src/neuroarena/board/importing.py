@@ -80,12 +80,15 @@ class Importer:
         :class:`PublishedBoard`; it refuses what does not fit by name.
     options : mapping of str to str
         Options of its own, with a line of help each.
+    rankable : bool
+        False where unit scores were not published: what is read is a :class:`PublishedBoard`.
     """
 
     title: str
     recognises: Callable[[Path], bool]
     read: Callable[..., Imported | PublishedBoard]
     options: Mapping[str, str] = field(default_factory=dict)
+    rankable: bool = True
 
 
 def find_importer(name: str) -> Importer:

@@ -99,12 +99,14 @@ def board(
     as_json: Json = False,
 ) -> None:
     """Rank decoders, with intervals, tie groups and the chance that each is best."""
-    from neuroarena.board.importing import Imported
+    from neuroarena.board.importing import Imported, find_importer
 
-    read = _read(results, source, split, allow_mixed, named_values(option or []))
-    if not isinstance(read, Imported):
+    source = source or _recognised(results)
+    if source is not None and not find_importer(source).rankable:
         given = {"--rules": rules_from, "--rule": rule, "--as-of": as_of, "--draws": draws}
         _refuse({**given, "--plots": plots, "--over-tracks": over_tracks}, "a board that has no unit scores")
+    read = _read(results, source, split, allow_mixed, named_values(option or []))
+    if not isinstance(read, Imported):
         _show_published(read, export, as_json)
         return
     made = _rank(read.entries, _rules(rule, as_of, draws, exact, None, rules_from), allow_mixed)
@@ -180,14 +182,10 @@ def _read(
 ) -> Imported | PublishedBoard:
     """Read results: of ours, or of the importer that was named or that knows these paths."""
     from neuroarena.board import entries_from_results
-    from neuroarena.board.importing import Imported, import_results, recognise
+    from neuroarena.board.importing import Imported, import_results
     from neuroarena.errors import InputError
     from neuroarena.evaluation import find_results, load_result
 
-    if source is None and not any(_holds_runs(path) for path in paths):
-        source = recognise(paths)
-        if source is not None:
-            typer.echo(f"note: read as --from {source}", err=True)
     if source is not None:
         read = import_results(source, paths, split=split, allow_mixed=allow_mixed, options=options)
         for note in getattr(read, "notes", ()) if isinstance(read, Imported) else ():
@@ -203,8 +201,17 @@ def _read(
     return Imported(entries)
 
 
-def _holds_runs(path: Path) -> bool:
-    return path.is_dir() and next(path.rglob("record.json"), None) is not None
+def _recognised(paths: list[Path]) -> str | None:
+    """Return the importer that knows these paths, where they hold no run of ours, and say so."""
+    from neuroarena.board.importing import recognise
+    from neuroarena.evaluation.results import RECORD
+
+    if any(path.is_dir() and next(path.rglob(RECORD), None) is not None for path in paths):
+        return None
+    source = recognise(paths)
+    if source is not None:
+        typer.echo(f"note: read as --from {source}", err=True)
+    return source
 
 
 def _rules(
@@ -229,7 +236,6 @@ def _rank(entries: list[Entry], rules: Rules, allow_mixed: bool = False) -> Boar
     from neuroarena.benchmarks import canonical_order
     from neuroarena.board import Board
 
-
     return Board(entries, rules, allow_mixed=allow_mixed, order=canonical_order())
 
 
@@ -251,7 +257,7 @@ def _entries(paths: list[Path], split: str | None) -> list[Entry]:
     from neuroarena.board.importing import Imported
     from neuroarena.errors import InputError
 
-    read = _read(paths, None, split, False, {})
+    read = _read(paths, _recognised(paths), split, False, {})
     if not isinstance(read, Imported):
         raise InputError(f"{paths[0]}: this board was published without unit scores; it cannot be compared.")
     return read.entries

@@ -109,5 +109,6 @@ IMPORTERS = {
         title="the final board of the EEG Foundation Challenge 2025, a CSV file",
         recognises=is_final_board,
         read=read_published,
+        rankable=False,
     )
 }
