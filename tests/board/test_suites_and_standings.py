@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
+import pandas as pd
 import pytest
 
 from entry_making import make_entry, make_manifest
 from neuroarena.board import Board, Rules, points_board, size, size_text, transfer_board
+from neuroarena.board.terminal import overview_table
 from neuroarena.errors import InputError
 from neuroarena.statistics import transfer_score
 
@@ -156,3 +160,67 @@ def test_units_that_do_not_differ_have_no_resolution_to_speak_of():
     ranking = Board([make_entry("a", [0.5] * 40)], QUICK).rankings[0]
     assert ranking.resolution.half_width is None
     assert size_text(ranking.resolution)[0].startswith("The deviation of a unit score cannot be estimated")
+
+
+def pooled(team: str, task: str, people: list[str], errors: list[float], family: str = "eeg2025"):
+    """Make an entry whose metric pools people: nRMSE, over targets 0 and 2 for every person."""
+    table = pd.DataFrame(
+        {
+            "unit": people,
+            "fold": "0",
+            "cluster": people,
+            "n": 2,
+            "score": errors,
+            "sse": [2 * error**2 for error in errors],
+            "sum_y": 2.0,
+            "sum_y2": 4.0,
+        }
+    )
+    rules = make_manifest(task, metric="nrmse", prediction="number", classes=(), chance=1.0)
+    made = make_entry(team, [0.5], task=task, manifest=rules)
+    return replace(made, benchmark=f"{family}@1/{task}", unit_scores=table)
+
+
+PEOPLE = [f"p{at}" for at in range(12)]
+
+
+def test_a_suite_with_weights_is_ranked_by_its_weighted_overall():
+    levels = {"a": (0.9, 1.0), "b": (0.5, 1.1), "c": (0.5, 1.1)}
+    entries = []
+    for team, (first, second) in levels.items():
+        entries.append(pooled(team, "response-time", PEOPLE, [first] * 12))
+        # Two people have no factor, and two more have no response time.
+        entries.append(pooled(team, "externalizing", [*PEOPLE[2:], "q0", "q1"], [second] * 12))
+        entries.append(pooled(team, "p-factor", PEOPLE, [0.1] * 12))
+    entries = [one for one in entries if (one.team, one.task) != ("c", "externalizing")]
+    board = Board(entries, QUICK)
+    [overall] = board.overall
+    # The spread of the targets is 1, so an error is its nRMSE: 0.3 x 0.9 + 0.7 x 1.0, 0.3 x 0.5 + 0.7 x 1.1.
+    assert overall.table.set_index("team")["score"].to_dict() == pytest.approx({"a": 0.97, "b": 0.92})
+    assert overall.table["team"].tolist() == ["b", "a"]
+    assert overall.manifest.question == "The weighted mean 0.3 x response-time + 0.7 x externalizing."
+    assert overall.manifest.chance == pytest.approx(1.0)
+    assert overall.n_units == overall.draws.n_units == 14
+    assert overall.unit_scores["a"].dropna().tolist() == pytest.approx([0.97] * 10)
+    assert dict(overall.unranked.itertuples(index=False)) == {
+        "c": "not ranked on 1 of 2 tasks: externalizing"
+    }
+
+
+def test_a_weighted_overall_without_one_of_its_tasks_is_missing_and_the_task_is_named():
+    entries = [pooled("a", task, PEOPLE, [0.9] * 12) for task in ("response-time", "p-factor")]
+    board = Board(entries, QUICK)
+    assert board.overall == ()
+    assert board.notes == (
+        "eeg2025, cross: no overall ranking, because there is no result on externalizing.",
+    )
+
+
+def test_two_suites_with_one_split_are_shown_with_their_own_overall():
+    entries = [make_entry("a", [0.5, 0.7], task=task) for task in ("onset", "pitch")]
+    entries += [pooled("a", task, PEOPLE, [0.9] * 12) for task in ("response-time", "externalizing")]
+    board = Board(entries, QUICK)
+    for whole in board.overall:
+        tasks = [one for one in board.rankings if one.family == whole.family]
+        shown = overview_table(board, tasks, 100)
+        assert whole.metric_title in str(shown.title)

@@ -12,13 +12,13 @@ import numpy as np
 import pandas as pd
 
 from neuroarena import __version__
-from neuroarena.board.entries import Entry, Judge, Judged
+from neuroarena.board.entries import Entry, Judge
 from neuroarena.board.faces import apply_entry_rules
 from neuroarena.board.ranking import TABLE_COLUMNS, Ranking, rank_field
 from neuroarena.board.rules import Rules
 from neuroarena.board.selection import Field, group_entries, select
+from neuroarena.board.suites import rank_suite
 from neuroarena.errors import InputError
-from neuroarena.scoring import METRICS
 
 SCHEMA_VERSION = 1
 HEAD_COLUMNS = ("kind", "benchmark", "split", "metric", "direction", "status")
@@ -43,7 +43,8 @@ class Board:
     rankings : tuple of Ranking
         One a task and split.
     overall : tuple of Ranking
-        One a family and split with several tasks: the score of a unit is its mean over the tasks.
+        One per family and split with several tasks, as the family's overall says; by default the score of a unit is
+        its mean over the tasks.
     notes : tuple of str
         Why an overall ranking is missing, where it is.
 
@@ -75,7 +76,7 @@ class Board:
         suites: dict[tuple[str, str], list[tuple[Ranking, Field]]] = {}
         for ranking, field in zip(self.rankings, fields.values(), strict=True):
             suites.setdefault((ranking.family, ranking.split), []).append((ranking, field))
-        made = [_overall(parts, self.rules) for parts in suites.values() if len(parts) > 1]
+        made = [rank_suite(parts, self.rules) for parts in suites.values() if len(parts) > 1]
         self.overall = tuple(one for one in made if isinstance(one, Ranking))
         self.notes = tuple(one for one in made if isinstance(one, str))
 
@@ -169,69 +170,6 @@ def _rank_task(key: tuple[str, str, str], entries: list[Entry], field: Field, ru
     # When manifests mix, the newest definition heads the ranking; its metric is the others' too.
     newest = max(ranked, key=lambda entry: (entry.definition, entry.manifest.hash))
     return rank_field(field, rules, about, newest.manifest)
-
-
-def _overall(parts: list[tuple[Ranking, Field]], rules: Rules) -> Ranking | str:
-    """Rank the teams by the mean over tasks of each unit's score, or say why that cannot be done."""
-    first = parts[0][0]
-    where = f"{first.family}, {first.split}: no overall ranking"
-    ranked = [(ranking, field) for ranking, field in parts if field.judged]
-    if not ranked:
-        return f"{where}, because nobody can be ranked on any task."
-    kinds = {(ranking.manifest.metric, ranking.manifest.combiner) for ranking, _ in ranked}
-    if len(kinds) > 1 or ranked[0][0].manifest.combiner != "mean":
-        return f"{where}, because the tasks do not share one metric that is a mean over units."
-    units = {(field.judged[0].units, field.judged[0].clusters) for _, field in ranked}
-    if len(units) > 1:
-        return f"{where}, because the tasks do not have the same units."
-    by_task = {ranking.task: {one.entry.team: one for one in field.judged} for ranking, field in parts}
-    everyone = sorted({team for _, field in parts for team in field.n_entries})
-    judged, unranked = [], []
-    for team in everyone:
-        lacking = [task for task, own in by_task.items() if team not in own]
-        if lacking:
-            unranked.append(
-                (team, f"not ranked on {len(lacking)} of {len(by_task)} tasks: {', '.join(lacking)}")
-            )
-        else:
-            judged.append(_mean_over_tasks([own[team] for own in by_task.values()]))
-    counts = {team: max(field.n_entries.get(team, 0) for _, field in parts) for team in everyone}
-    marks = {team: ranked[0][1].marks.get(team, ()) for team in everyone}
-    mixed = tuple(dict.fromkeys(name for _, field in parts for name in field.mixed))
-    about = {"family": first.family, "task": "overall", "split": first.split, "kind": "overall"}
-    about["definition"] = "+".join(dict.fromkeys(ranking.definition for ranking, _ in parts))
-    return rank_field(Field(judged, counts, unranked, marks, mixed), rules, about, _suite_manifest(parts))
-
-
-def _mean_over_tasks(tasks: list[Judged]) -> Judged:
-    first = tasks[0]
-    shown = np.mean([one.shown for one in tasks], axis=0)
-    sign = METRICS.get(first.entry.manifest.metric).sign
-    return Judged(
-        first.entry, first.units, first.clusters, shown, {"score": shown}, sign * float(shown.mean()), None
-    )
-
-
-def _suite_manifest(parts: list[tuple[Ranking, Field]]) -> Any:
-    manifests = [ranking.manifest for ranking, _ in parts]
-
-    def shared(values: list[float | None]) -> float | None:
-        known = [value for value in values if value is not None]
-        return float(np.mean(known)) if len(known) == len(values) else None
-
-    tasks = ", ".join(ranking.task for ranking, _ in parts)
-    return manifests[0].replace(
-        name=f"{parts[0][0].family}/overall",
-        title=f"Overall, {len(parts)} tasks",
-        question=f"The mean over {len(parts)} tasks: {tasks}.",
-        tie_break=None,
-        additional_metrics=(),
-        chance=shared([manifest.chance for manifest in manifests]),
-        ceiling=shared([manifest.ceiling for manifest in manifests]),
-        nu=manifests[0].nu if len({manifest.nu for manifest in manifests}) == 1 else None,
-        sigma=None,
-        split_hashes={},
-    )
 
 
 def _ranking_dict(ranking: Ranking) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from neuroarena.benchmarks.faces import face_of
 from neuroarena.board.entries import Entry
 from neuroarena.errors import NeuroarenaError
+from neuroarena.scoring.overalls import Overall
 
 if TYPE_CHECKING:
     from neuroarena.board.ranking import Ranking
@@ -52,6 +53,25 @@ def apply_entry_rules(entries: Iterable[Entry], as_of: datetime.datetime | None 
         for at, entry in zip(places, judged, strict=True):
             everything[at] = entry
     return everything
+
+
+def overall_of(family: str) -> Overall:
+    """Return how the tasks of a family become one number: its face ``overall``, or the mean of its tasks.
+
+    Raises
+    ------
+    NeuroarenaError
+        When the face is something else.
+    """
+    found = face_of(family, "overall")
+    if found is None:
+        return Overall()
+    if not isinstance(found, Overall):
+        raise NeuroarenaError(
+            f'The face "overall" of the family "{family}" is a {type(found).__name__}; expected an Overall, as '
+            "neuroarena.scoring.Overall.from_toml reads it."
+        )
+    return found
 
 
 def own_standings(rankings: Sequence[Ranking]) -> dict[str, Standings | str]:

@@ -159,7 +159,7 @@ def rank_field(
     }
     if not judged:
         return _nobody(common, extra_warnings)
-    draws, breaks = _draws(judged, manifest, rules, about), _tie_breaks(judged)
+    draws, breaks = _draws(field, manifest, rules, about), _tie_breaks(judged)
     order = ranking(draws, breaks)
     teams = [str(team) for team in order["team"]]
     probabilities = rank_probabilities(draws).loc[teams]
@@ -207,17 +207,18 @@ def _team_by_team(draws: Draws) -> Draws:
     return Draws(draws.teams, scores, draws.point, draws.n_units, draws.recipe)
 
 
-def _draws(judged: list[Judged], manifest: Manifest, rules: Rules, about: dict[str, str]) -> Draws:
+def _draws(field: Field, manifest: Manifest, rules: Rules, about: dict[str, str]) -> Draws:
     """Draw units, or clusters first where the manifest names them and one owns several units."""
+    judged = field.judged
     clusters = judged[0].clusters
     owns_several = len(set(clusters)) < len(clusters)
     labels = list(clusters) if rules.cluster and manifest.cluster is not None and owns_several else None
     # Draws of different tracks must not share their randomness, or the transfer score would be too sure.
     seed = int(digest([rules.seed, about["family"], about["task"], about["split"]])[:8], 16)
-    if manifest.combiner == "mean":
+    if manifest.combiner == "mean" and field.combine is None:
         scores: dict[str, Any] = {one.entry.team: manifest.sign * one.columns["score"] for one in judged}
         return bootstrap(scores, rules.n_draws, labels, rules.method, seed)
-    function = COMBINERS.get(manifest.combiner).function
+    function = field.combine or COMBINERS.get(manifest.combiner).function
 
     def oriented(sums: dict[str, np.ndarray]) -> np.ndarray:
         return manifest.sign * np.asarray(function(sums))

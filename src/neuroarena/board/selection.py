@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+
+import numpy as np
 
 from neuroarena.board.entries import Entry, Judge, Judged
 from neuroarena.board.rules import Rules
@@ -27,6 +29,9 @@ class Field:
         Team -> what is shown beside its name.
     mixed : tuple of str
         What differs between the entries although it should not; empty unless that was allowed.
+    combine : callable, optional
+        ``{column: sums over units} -> score`` in the metric's own direction, where the score is not made by the
+        manifest's combiner: the overall of a suite.
     """
 
     judged: list[Judged]
@@ -34,6 +39,7 @@ class Field:
     unranked: list[tuple[str, str]]
     marks: dict[str, tuple[str, ...]]
     mixed: tuple[str, ...] = ()
+    combine: Callable[[Mapping[str, np.ndarray]], np.ndarray] | None = None
 
 
 def group_entries(entries: Iterable[Entry], rules: Rules) -> dict[tuple[str, str, str], list[Entry]]:

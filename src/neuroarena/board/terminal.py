@@ -158,7 +158,8 @@ def overview_table(board: Board, tasks: list[Ranking], width: int) -> Table | No
 
     None when it fits neither way; the rankings themselves are to be printed then.
     """
-    whole = board.ranking("overall", tasks[0].split)
+    family, split = tasks[0].family, tasks[0].split
+    whole = next(one for one in board.overall if (one.family, one.split) == (family, split))
     rankings = [*tasks, whole]
     ranked = {str(team) for ranking in rankings for team in ranking.table["team"]}
     teams = [team for team in board.teams if team in ranked]

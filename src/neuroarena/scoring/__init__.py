@@ -13,6 +13,7 @@ from neuroarena.scoring.combiners import COMBINERS, Combiner, columns_of, combin
 from neuroarena.scoring.files import read_metadata, read_predictions, write_predictions
 from neuroarena.scoring.manifest import Manifest, StreamRule, higher_is_better, manifests_from_toml
 from neuroarena.scoring.metrics import METRICS, Metric, WholeTable
+from neuroarena.scoring.overalls import Overall
 from neuroarena.scoring.score import SCORER_VERSION, score
 from neuroarena.scoring.submissions import (
     Submission,
@@ -31,6 +32,7 @@ __all__ = [
     "Combiner",
     "Manifest",
     "Metric",
+    "Overall",
     "StreamRule",
     "Submission",
     "UnitScores",

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import inspect
+from pathlib import Path
 from typing import Any
 
 from neuroarena.benchmarks.benchmark import WindowShape
 from neuroarena.errors import InputError
 from neuroarena.families.brainscore.definitions import QUESTIONS
 from neuroarena.families.brainscore.registries import benchmark_registry
-from neuroarena.scoring import Manifest
+from neuroarena.scoring import Manifest, Overall
 
 LATEST = "latest"
 # Versions of a benchmark that ships, newest first; other benchmarks have the one they say.
@@ -28,6 +29,7 @@ class BrainScore:
     name = "brainscore"
     title = "Brain-Score: models of vision against recordings"
     definitions = (LATEST, "4", "3", "2", "1")
+    overall = Overall.from_toml(Path(__file__).with_name("overall.toml"))
     judges = "models"
 
     def tasks(self, definition: str) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable
 from importlib.resources import as_file, files
+from pathlib import Path
 
 import pandas as pd
 
@@ -17,7 +18,7 @@ from neuroarena.families.eeg2025.hbn.facts import CHANNELS, DEMOGRAPHICS
 from neuroarena.families.eeg2025.pieces import stacked_channels
 from neuroarena.families.eeg2025.windows import RATE_HZ, WINDOW
 from neuroarena.recordings import Recording, channel_table
-from neuroarena.scoring import Manifest, manifests_from_toml
+from neuroarena.scoring import Manifest, Overall, manifests_from_toml
 
 DEFINITIONS = ("as-scored", "as-described", "zero-shot")
 SPLITS = ("validation", "sealed")
@@ -40,6 +41,7 @@ class Eeg2025:
     definitions = DEFINITIONS
     code_contract = "neuroarena.families.eeg2025.code_submissions:CONTRACT"
     importers = "neuroarena.families.eeg2025.importer:IMPORTERS"
+    overall = Overall.from_toml(Path(__file__).with_name("overall.toml"))
 
     def tasks(self, definition: str) -> tuple[str, ...]:
         """List the tasks of a definition in their canonical order."""

@@ -12,13 +12,13 @@ import numpy as np
 import pandas as pd
 
 from neuroarena.errors import InputError
+from neuroarena.families.eeg2025.family import FAMILY
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 # The end of 2 November 2025 anywhere on Earth.
 DEADLINE = "2025-11-03T12:00:00Z"
-WEIGHTS = {"challenge1": 0.3, "challenge2": 0.7}
 SCORES = ("overall", "challenge1", "challenge2")
 COLUMNS = ("submission", "account", "team", "created", *SCORES)
 # Scores are published with this many decimals, so a weighted sum may be off by two units of the last.
@@ -300,7 +300,9 @@ def _check_submissions(table: pd.DataFrame, source: str) -> None:
 
 
 def _check_identity(table: pd.DataFrame, source: str) -> None:
-    expected = sum(weight * table[name] for name, weight in WEIGHTS.items())
+    expected = FAMILY.overall.combine(
+        dict(zip(FAMILY.overall.leaves(), (table["challenge1"], table["challenge2"]), strict=True))
+    )
     off = (expected - table["overall"]).abs().to_numpy()
     # The last term only absorbs the rounding of the sum itself.
     broken = np.flatnonzero(off > IDENTITY_TOLERANCE + 1e-12)

@@ -10,23 +10,26 @@ import pandas as pd
 
 from neuroarena.benchmarks.benchmark import Benchmark
 from neuroarena.errors import InputError, NeuroarenaError
-from neuroarena.families.eeg2025.final_board import DECIMALS, WEIGHTS
+from neuroarena.families.eeg2025.family import FAMILY
+from neuroarena.families.eeg2025.final_board import DECIMALS
 from neuroarena.families.eeg2025.windows import WINDOW
-from neuroarena.scoring import COMBINERS, UnitScores, columns_of, score
+from neuroarena.scoring import UnitScores, columns_of, score
+from neuroarena.scoring.overalls import TaskUnits, join_units, overall_combiner, task_combiner
 from neuroarena.statistics import bootstrap
 
-_ADDITIVE = ("n", "sse", "sum_y", "sum_y2")
+# Another factor than this one takes its place in the overall.
+CHALLENGE_1, CHALLENGE_2 = FAMILY.overall.leaves()
 
 
 def overall(challenge1: Any, challenge2: Any) -> Any:
-    """Weigh the nRMSE of both challenges, 0.3 and 0.7; numbers or arrays of any one shape.
+    """Weigh the nRMSE of both challenges as the suite says, 0.3 and 0.7; numbers or arrays of any one shape.
 
     Examples
     --------
     >>> round(overall(0.9, 1.0), 10)
     0.97
     """
-    return WEIGHTS["challenge1"] * challenge1 + WEIGHTS["challenge2"] * challenge2
+    return FAMILY.overall.combine({CHALLENGE_1: challenge1, CHALLENGE_2: challenge2})
 
 
 def submission_windows(benchmark: Benchmark, split: str | None = None) -> Iterator[tuple[str, np.ndarray]]:
@@ -219,45 +222,34 @@ def intervals(
     InputError
         When a score is not defined in some draw.
     """
-    table = _people_table(scores1, challenge1, scores2, challenge2)
+    own = {
+        task: _person_units(scores, benchmark)
+        for task, scores, benchmark in (
+            (CHALLENGE_1, scores1, challenge1),
+            (CHALLENGE_2, scores2, challenge2),
+        )
+    }
+    units, _, columns = join_units(own)
+    table = pd.DataFrame({"team": "submission", "unit": units, **columns})
+    combiners = {task: each.combiner for task, each in own.items()}
+    wanted = {
+        "overall": overall_combiner(FAMILY.overall, combiners),
+        "challenge1": task_combiner(CHALLENGE_1, combiners[CHALLENGE_1]),
+        "challenge2": task_combiner(CHALLENGE_2, combiners[CHALLENGE_2]),
+    }
     limits = {}
-    for name, combiner in _COMBINERS.items():
+    for name, combiner in wanted.items():
         draws = bootstrap(table, n_draws, seed=seed, combiner=combiner)
         edges = draws.interval(level).iloc[0]
         limits[name] = (float(edges["low"]), float(edges["high"]))
     return limits
 
 
-def _people_table(
-    scores1: UnitScores, challenge1: Benchmark, scores2: UnitScores, challenge2: Benchmark
-) -> pd.DataFrame:
-    """Set the additive columns of both challenges side by side, a row a person; zero where one has none."""
-    parts = []
-    for number, (scores, benchmark) in enumerate(((scores1, challenge1), (scores2, challenge2)), start=1):
-        columns = columns_of(scores, benchmark.manifest)
-        units = sorted(set(scores.table["unit"]))
-        named = {f"{name}_{number}": columns[name] for name in _ADDITIVE}
-        parts.append(pd.DataFrame(named, index=pd.Index(units, name="unit")))
-    return parts[0].join(parts[1], how="outer").fillna(0.0).reset_index().assign(team="submission")
-
-
-def _nrmse(sums: Mapping[str, np.ndarray], number: int) -> np.ndarray:
-    return COMBINERS.get("nrmse").function({name: sums[f"{name}_{number}"] for name in _ADDITIVE})
-
-
-def _nrmse1(sums: dict[str, np.ndarray]) -> np.ndarray:
-    return _nrmse(sums, 1)
-
-
-def _nrmse2(sums: dict[str, np.ndarray]) -> np.ndarray:
-    return _nrmse(sums, 2)
-
-
-def _overall(sums: dict[str, np.ndarray]) -> np.ndarray:
-    return np.asarray(overall(_nrmse1(sums), _nrmse2(sums)))
-
-
-_COMBINERS = {"overall": _overall, "challenge1": _nrmse1, "challenge2": _nrmse2}
+def _person_units(scores: UnitScores, benchmark: Benchmark) -> TaskUnits:
+    """Return the additive columns of each person; people are independent."""
+    people = sorted(set(scores.table["unit"]))
+    columns = columns_of(scores, benchmark.manifest)
+    return TaskUnits(people, people, columns, benchmark.manifest.combiner)
 
 
 def _judged(benchmark: Benchmark, split: str | None) -> Iterator[tuple[str, pd.DataFrame]]:

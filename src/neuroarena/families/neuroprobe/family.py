@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Sequence
 from importlib.resources import as_file, files
+from pathlib import Path
 
 from neuroarena.benchmarks.benchmark import Benchmark, WindowShape
 from neuroarena.datasets import locate
@@ -14,7 +15,7 @@ from neuroarena.families.neuroprobe.folds import SPLITS
 from neuroarena.families.neuroprobe.tasks import DEFINITIONS, tasks_of
 from neuroarena.families.neuroprobe.windows import WHOLE_SECOND
 from neuroarena.recordings import channel_table
-from neuroarena.scoring import Manifest, manifests_from_toml
+from neuroarena.scoring import Manifest, Overall, manifests_from_toml
 
 
 class Neuroprobe:
@@ -32,6 +33,7 @@ class Neuroprobe:
         ("order", "length"),
         "words and silences of a film follow each other by rule, so that when something is asked tells what",
     )
+    overall = Overall.from_toml(Path(__file__).with_name("overall.toml"))
 
     def tasks(self, definition: str) -> tuple[str, ...]:
         """List the tasks of a definition in their canonical order."""

@@ -13,6 +13,7 @@ import pandas as pd
 
 from neuroarena.errors import InputError
 from neuroarena.families.neuroprobe import submission_checks as checks
+from neuroarena.families.neuroprobe.family import FAMILY
 from neuroarena.families.neuroprobe.sessions import parse_session
 from neuroarena.families.neuroprobe.submission_checks import (
     DEFAULT_TIME_BIN,
@@ -403,8 +404,9 @@ def aggregate(
         scores = sessions.loc[task].to_numpy()
         means[at] = scores.mean()
         errors[at] = scores.std(ddof=0) / np.sqrt(len(scores))
+    overall = FAMILY.overall.combine(dict(zip(TASKS, means, strict=True)))
     table = pd.DataFrame(
-        {"mean": [*means, means.mean()], "sem": [*errors, np.sqrt((errors**2).sum()) / len(TASKS)]},
+        {"mean": [*means, overall], "sem": [*errors, np.sqrt((errors**2).sum()) / len(TASKS)]},
         index=pd.Index([*TASKS, "overall"], name="task"),
     )
     table.attrs = {"definition": submission.definition, "problems": submission.problems}

@@ -13,7 +13,7 @@ from typing import Any
 from neuroarena.benchmarks.benchmark import Benchmark, Family, WindowShape
 from neuroarena.benchmarks.names import FAMILIES
 from neuroarena.errors import InputError
-from neuroarena.scoring import Manifest
+from neuroarena.scoring import Manifest, Overall
 
 DEFINITIONS = ("2026",)
 
@@ -40,6 +40,7 @@ class Transfer:
     name = "transfer"
     title = "Foundation transfer: one encoder on all four tracks, under the organiser's heads"
     definitions = DEFINITIONS
+    overall = Overall.from_toml(Path(__file__).with_name("overall.toml"))
     entry_rules = "neuroarena.families.transfer.encoder_identity:void_changed_encoders"
     own_standings = "neuroarena.families.transfer.standings:OWN_STANDINGS"
     start_kit = Path(__file__).with_name("startkit")

@@ -28,8 +28,7 @@ def transfer_standings(rankings: Sequence[Ranking]) -> Standings | str:
         failed.
     """
     own = [one for one in rankings if one.family == FAMILY.name and one.kind == "task"]
-    tracks = FAMILY.tasks(FAMILY.definitions[0])
-    absent = [track for track in tracks if track not in {one.task for one in own}]
+    absent = FAMILY.overall.missing(one.task for one in own)
     if absent:
         return f"No transfer board: there is no result on {', '.join(absent)}."
     try:
