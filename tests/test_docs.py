@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import runpy
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -11,8 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from command_line import neuroarena_in
+
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+SLOW = ("track-", "eeg2025", "brainscore-", "neuroprobe", "evaluate-")
 FENCE = re.compile(r"^```(?P<language>\w*)(?P<info>[^\n]*)\n(?P<body>.*?)^```$", re.M | re.S)
 
 
@@ -41,47 +45,82 @@ def runnable(page: Path) -> bool:
 
 
 def runnable_pages() -> list[object]:
-    """Give the pages with commands; the long ones take a minute each and are drills."""
-    slow = ("track-", "eeg2025", "brainscore-", "neuroprobe", "evaluate-")
+    """Return the pages with commands; the long ones take a minute each and are drills."""
     return [
-        pytest.param(page, id=page.name, marks=[pytest.mark.drill] if page.name.startswith(slow) else [])
+        pytest.param(page, id=page.name, marks=[pytest.mark.drill] if page.name.startswith(SLOW) else [])
         for page in PAGES
         if runnable(page)
     ]
 
 
-@pytest.mark.parametrize("page", runnable_pages())
-def test_the_commands_of_a_page_run_in_order(page: Path, tmp_path: Path):
-    script = ["set -eu"]
+def steps(page: Path, folder: Path) -> list[str]:
+    """Write the programs of a page into a folder and return its commands in order."""
+    found = []
     makefile = (ROOT / "Makefile").read_text()
     for number, block in enumerate(blocks(page)):
         if block.language == "python":
             name = block.title or f"block_{number}.py"
-            (tmp_path / name).write_text(block.body)
+            (folder / name).write_text(block.body)
             if block.title is None:
-                script.append(f"{sys.executable} {name}")
+                found.append(f"python {name}")
         elif block.language == "bash":
             for command in commands(block.body):
                 if command.startswith("make "):
                     # This test is itself run by make; that the target exists is what can be said here.
                     assert f"\n{command.split()[1]}:" in makefile
                 else:
-                    script.append(command)
+                    found.append(command)
+    return found
+
+
+def run_in_a_shell(page: Path, folder: Path) -> None:
     environment = {
         **os.environ,
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-        "NEUROARENA_CACHE": str(tmp_path / "cache"),
+        "NEUROARENA_CACHE": str(folder / "cache"),
         "OMP_NUM_THREADS": "1",
     }
     ran = subprocess.run(
-        ["bash", "-c", "\n".join(script)],
-        cwd=tmp_path,
+        ["bash", "-c", "\n".join(["set -eu", *steps(page, folder)])],
+        cwd=folder,
         env=environment,
         capture_output=True,
         text=True,
         check=False,
     )
     assert ran.returncode == 0, f"{ran.stdout[-2000:]}\n{ran.stderr[-3000:]}"
+
+
+def run_here(page: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run the commands of a page in this process; a shell only says what their words are."""
+    monkeypatch.chdir(folder)
+    for step in steps(page, folder):
+        said = subprocess.run(
+            ["bash", "-c", f"printf '%s\\0' {step}"], capture_output=True, text=True, check=True
+        )
+        verb, *words = said.stdout.split("\0")[:-1]
+        if verb == "neuroarena":
+            ran = neuroarena_in(folder, *words)
+            assert ran.returncode == 0, f"{step}\n{ran.stdout[-2000:]}\n{ran.stderr[-3000:]}"
+        elif verb == "python":
+            runpy.run_path(*words, run_name="__main__")
+        else:
+            assert verb == "export", f"{step}: run this page in a shell"
+            monkeypatch.setenv(*words[0].split("=", 1))
+
+
+@pytest.mark.parametrize("page", runnable_pages())
+def test_the_commands_of_a_page_run_in_order(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    if page.name.startswith(SLOW):
+        run_in_a_shell(page, tmp_path)
+    else:
+        run_here(page, tmp_path, monkeypatch)
+
+
+@pytest.mark.drill
+def test_the_commands_of_the_readme_run_in_a_shell(tmp_path: Path):
+    """As a newcomer types them: an interpreter for each, and workers that have to find the decoder themselves."""
+    run_in_a_shell(ROOT / "README.md", tmp_path)
 
 
 @pytest.mark.parametrize(
