@@ -47,6 +47,26 @@ def test_the_rule_and_the_time_say_which_entry_counts(rule, hours, score):
     assert score_of(board, "b") == pytest.approx(0.65)
 
 
+@pytest.mark.parametrize(("rule", "error"), [("best-ever", 0.2), ("best-of-last-2", 0.4), ("latest", 0.8)])
+def test_the_best_of_several_errors_is_the_smallest(rule, error):
+    manifest = make_manifest(metric="mae", prediction="number", classes=(), chance=None)
+    errors = (0.6, 0.2, 0.4, 0.8)
+    tries = [make_entry("a", [each] * 3, hours=at, manifest=manifest) for at, each in enumerate(errors)]
+    assert score_of(Board(tries, Rules(rule=rule, n_draws=50)), "a") == pytest.approx(error)
+
+
+def test_of_equal_tries_the_one_with_the_smaller_tie_breaking_error_counts():
+    manifest = make_manifest(
+        metric="mae", tie_break="median_absolute_error", prediction="number", classes=(), chance=None
+    )
+    tries = [
+        make_entry("a", [0.5] * 3, hours=at, manifest=manifest, columns={"tie_break": [error] * 3})
+        for at, error in enumerate((0.3, 0.1, 0.2))
+    ]
+    ranking = Board(tries, Rules(rule="best-ever", n_draws=50)).rankings[0]
+    assert ranking.table["tie_break"].tolist() == pytest.approx([0.1])
+
+
 def test_entries_are_counted_up_to_the_time():
     board = Board(four_tries(), Rules(as_of=BEGIN + datetime.timedelta(hours=2), n_draws=50))
     assert board.rankings[0].table.set_index("team")["n_entries"].to_dict() == {"a": 3, "b": 1}

@@ -52,6 +52,21 @@ def test_a_decoder_that_answers_from_order_ids_calls_or_batches_scores_as_chance
     assert abs(np.mean(scores) - 0.5) < 0.1
 
 
+def test_every_batch_is_answered_by_a_copy_that_remembers_no_other():
+    remembered = []
+
+    class Remembering(Linear):
+        def predict(self, test):
+            remembered.append(getattr(self, "batches_", 0))
+            self.batches_ = remembered[-1] + 1
+            return super().predict(test)
+
+    benchmark = toy_benchmark()
+    evaluate(Remembering(), benchmark, "cross")
+    assert len(remembered) > len(benchmark.split("cross").folds), "no fold was asked in several batches"
+    assert set(remembered) == {0}
+
+
 def test_a_decoder_sees_subject_and_session_and_no_id():
     seen = []
 

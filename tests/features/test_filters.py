@@ -37,6 +37,18 @@ def test_the_notch_removes_the_line_and_keeps_the_rest_in_phase() -> None:
     np.testing.assert_allclose(result[0, 0, middle], kept[middle], atol=0.03)
 
 
+@pytest.mark.parametrize("line_hz", [60, 120, 180, 240, 300])
+def test_every_notch_of_several_removes_its_own_line(line_hz: int) -> None:
+    time = np.arange(4 * 2048) / RATE_HZ
+    signals = np.sin(2 * np.pi * line_hz * time).astype(np.float32)[None, None]
+    middle = slice(2048, 3 * 2048)
+    result, _ = Notch()(signals, numbered(1), RATE_HZ)
+    assert np.abs(result[0, 0, middle]).max() < 0.03
+    others = tuple(each for each in (60, 120, 180, 240, 300) if each != line_hz)
+    kept, _ = Notch(others)(signals, numbered(1), RATE_HZ)
+    assert np.abs(kept[0, 0, middle]).max() > 0.8
+
+
 @pytest.mark.parametrize(
     ("to_hz", "up", "down"), [(200, 25, 256), (500, 125, 512), (512.0, 1, 4), (2048, 1, 1)]
 )

@@ -329,6 +329,15 @@ def test_models_are_ranked_on_a_board_with_intervals_over_neuroids():
     assert ranking.manifest.cluster == "subject"
 
 
+@pytest.mark.parametrize("shape", [(2,), (1, 2)], ids=["no split", "one split"])
+def test_a_single_split_is_its_own_mean(shape):
+    dims = ("split", "neuroid")[-len(shape) :]
+    ids = {"neuroid_id": ("neuroid", ["a", "b"])}
+    raw = xr.DataArray(np.reshape([0.5, 0.25], shape), dims=dims, coords=ids)
+    units = unit_scores(Score(0.375, raw=raw), tiny())
+    assert units.table[["unit", "n", "score"]].values.tolist() == [["a", 1, 0.5], ["b", 1, 0.25]]
+
+
 def test_neuroids_without_a_value_are_left_out_of_the_rows():
     ids = {"neuroid_id": ("neuroid", ["a", "b"])}
     raw = xr.DataArray([[0.5, np.nan], [0.7, np.nan]], dims=("split", "neuroid"), coords=ids)

@@ -112,6 +112,26 @@ def test_every_form_judges_people_with_other_electrodes(form):
         assert accuracy(predictions(FORMS[form](zscore="global"), test_channels=other)) > 0.6
 
 
+@pytest.mark.parametrize("form", [form for form in FORMS if not form.startswith("popt")])
+def test_a_region_is_the_mean_of_its_electrodes_however_many_a_person_has(form):
+    decoder = FORMS[form](reference="none")
+    places = [[-30, 5, 10], [-27, 5, 11], [-24, 6, 12], [-21, 6, 13], [-18, 6, 13]]
+    many = channel_table([f"C{at}" for at in range(5)], xyz=places, region=["r", "s", "t", "t", "t"])
+    one = many.iloc[:3]
+    windows = np.random.default_rng(9).standard_normal((4, 3, 2048)).astype(np.float32)
+    known = pd.DataFrame({"id": list("abcd"), "subject": "2", "session": "2_0"})
+    people = []
+    for channels in (one, many):
+        # Every electrode of the third region hears the same.
+        heard = windows[:, np.minimum(np.arange(len(channels)), 2)]
+        signals, table = decoder.features(heard, channels, RATE_HZ)
+        people.append(Group(signals, table, RATE_HZ, known, None))
+    context = Context(CLASSES, tuple(each.channels for each in people), np.random.default_rng(5))
+    decoder.fit([group(decoder, 1)], None, context)
+    alone, together = (decoder.predict([person]) for person in people)
+    np.testing.assert_allclose(together, alone, atol=1e-4)
+
+
 @pytest.mark.parametrize("form", ["fine-tuned", "popt frozen", "popt fine-tuned"])
 def test_the_validation_part_chooses_the_step_that_is_kept(form):
     best = predictions(FORMS[form](validate_every=10), validation=True)
