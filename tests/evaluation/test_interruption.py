@@ -16,26 +16,36 @@ import pytest
 from neuroarena.evaluation import evaluate, find_results, load_result
 from toy import Mean, toy_benchmark
 
-TESTS = Path(__file__).resolve().parents[1]
-
 RUN = """
-import sys, time
+import signal, sys
 from pathlib import Path
 from neuroarena.evaluation import evaluate
 from toy import Slow, toy_benchmark
 if __name__ == "__main__":
+    # A suite that runs in the background was started with Ctrl-C ignored, and children inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     evaluate(Slow(), toy_benchmark(), "within", workers=int(sys.argv[2]), out=Path(sys.argv[1]) / "out",
              cache=Path(sys.argv[1]) / "cache")
 """
 
 
-def start(folder: Path, workers: int = 2) -> subprocess.Popen:
+def ignore_ctrl_c() -> None:
+    """Do what a shell does to a command that it starts in the background."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def start(folder: Path, workers: int = 2, in_background: bool = False) -> subprocess.Popen:
     script = folder / "run.py"
     script.write_text(RUN)
-    environment = {**os.environ, "PYTHONPATH": str(TESTS)}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     command = [sys.executable, str(script), str(folder), str(workers)]
     return subprocess.Popen(
-        command, env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True
+        command,
+        env=environment,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=ignore_ctrl_c if in_background else None,
     )
 
 
@@ -62,8 +72,8 @@ def workers_of(process: subprocess.Popen) -> list[int]:
 )
 def test_a_run_killed_three_times_at_random_gives_the_same_table(tmp_path, seed):
     rng = random.Random(seed)
-    for kill in range(3):
-        process = start(tmp_path)
+    for kill, workers in enumerate((2, 1, 1)):
+        process = start(tmp_path, workers)
         wait_for_cells(process, tmp_path, 1 + kill * 2)
         time.sleep(rng.uniform(0, 0.3))
         before = cells(tmp_path)
@@ -93,9 +103,9 @@ def test_workers_end_when_their_parent_is_killed(tmp_path):
         time.sleep(0.1)
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-def test_ctrl_c_keeps_what_was_computed_and_says_so(tmp_path, workers):
-    process = start(tmp_path, workers)
+@pytest.mark.parametrize(("workers", "in_background"), [(1, True), (2, False)])
+def test_ctrl_c_keeps_what_was_computed_and_says_so(tmp_path, workers, in_background):
+    process = start(tmp_path, workers, in_background)
     wait_for_cells(process, tmp_path, 2)
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=60)
