@@ -28,6 +28,7 @@ ROOMS = (
     "competition",
     "server",
     "demo",
+    "conformance",
     "cli",
     "families",
 )

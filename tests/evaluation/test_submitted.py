@@ -102,7 +102,9 @@ SECONDS = {"metric": "mae", "prediction": "number", "prediction_column": "second
 @pytest.mark.parametrize("value", [-1.0, 1e18])
 def test_seconds_that_cannot_be_are_refused_by_row(value):
     table = pd.DataFrame({"id": ["a", "b"], "seconds": [3.0, value]})
-    with pytest.raises(InputError, match=r'row 1 \(id "b"\): seconds is .*; expected a number from 0 to 604800'):
+    with pytest.raises(
+        InputError, match=r'row 1 \(id "b"\): seconds is .*; expected a number from 0 to 604800'
+    ):
         check_possible(table, toy_manifest(**SECONDS))
 
 

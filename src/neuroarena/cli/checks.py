@@ -12,6 +12,7 @@ from neuroarena.cli.options import Data, Json, Option, Split, named_values
 from neuroarena.cli.output import print_json
 
 if TYPE_CHECKING:
+    from neuroarena.decoders.contract_check import Check
     from neuroarena.evaluation.leaks import LeakReport
 
 
@@ -67,17 +68,32 @@ def decoder(
         vector_length=manifest.caps.get("vector_length"),
         stream=manifest.stream is not None,
     )
+    _print_checks(checks, as_json)
+
+
+def _print_checks(checks: list[Check], as_json: bool) -> None:
+    """Print one line per check; leave with exit code 1 when one failed."""
     if as_json:
         print_json(
             [{"check": check.name, "passed": check.passed, "detail": check.detail} for check in checks]
         )
     else:
         for check in checks:
-            print(
-                f"{'ok  ' if check.passed else 'FAIL'}  {check.name}{': ' if check.detail else ''}{check.detail}"
-            )
+            mark = "ok  " if check.passed else "FAIL"
+            print(f"{mark}  {check.name}{': ' if check.detail else ''}{check.detail}")
     if not all(check.passed for check in checks):
         raise typer.Exit(1)
+
+
+@app.command("family")
+def family(
+    name: Annotated[str, typer.Argument(help="Name of a family, or module:attribute.")], as_json: Json = False
+) -> None:
+    """Check what a family offers: tasks, rules, splits and every face; no data are needed."""
+    from neuroarena.conformance import check_family
+
+    sys.path.insert(0, "")
+    _print_checks(check_family(name), as_json)
 
 
 @app.command("submission")
