@@ -5,8 +5,9 @@ The names below are loaded when they are first used, so that ``import neuroarena
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from neuroarena.lazily import lazy_names
 
 __version__ = "0.1.0"
 
@@ -29,36 +30,33 @@ if TYPE_CHECKING:
     from neuroarena.scoring import write_submission as write_submission
     from neuroarena.scoring.score import score as score
 
-_HOMES = {
-    "Benchmark": "neuroarena.benchmarks",
-    "Board": "neuroarena.board",
-    "Manifest": "neuroarena.scoring",
-    "NeuroarenaError": "neuroarena.errors",
-    "Recording": "neuroarena.recordings",
-    "UnitScores": "neuroarena.scoring",
-    "evaluate": "neuroarena.evaluation",
-    "evaluate_all": "neuroarena.evaluation",
-    "from_sklearn": "neuroarena.decoders",
-    "from_torch": "neuroarena.decoders",
-    "load_benchmark": "neuroarena.benchmarks",
-    "load_dataset": "neuroarena.datasets",
-    "load_decoder": "neuroarena.decoders",
-    "load_result": "neuroarena.evaluation",
-    "score": "neuroarena.scoring",
-    "score_predictions": "neuroarena.evaluation",
-    "write_submission": "neuroarena.scoring",
+_MODULES: dict[str, tuple[str, ...]] = {
+    ".benchmarks": (
+        "Benchmark",
+        "load_benchmark",
+    ),
+    ".board": ("Board",),
+    ".datasets": ("load_dataset",),
+    ".decoders": (
+        "from_sklearn",
+        "from_torch",
+        "load_decoder",
+    ),
+    ".errors": ("NeuroarenaError",),
+    ".evaluation": (
+        "evaluate",
+        "evaluate_all",
+        "load_result",
+        "score_predictions",
+    ),
+    ".recordings": ("Recording",),
+    ".scoring": (
+        "Manifest",
+        "UnitScores",
+        "score",
+        "write_submission",
+    ),
 }
+__getattr__, __dir__, _later = lazy_names(__name__, _MODULES)
 
-__all__ = ["__version__", *sorted(_HOMES)]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(_HOMES[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__all__ = ["__version__", *_later]

@@ -11,7 +11,10 @@ from neuroarena.errors import MissingDependency
 
 
 def lazy_names(
-    package: str, homes: Mapping[str, str], extra: str | None = None, libraries: tuple[str, ...] = ()
+    package: str,
+    modules: Mapping[str, tuple[str, ...]],
+    extra: str | None = None,
+    libraries: tuple[str, ...] = (),
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """Make the ``__getattr__``, ``__dir__`` and ``__all__`` of a package whose names live in other modules.
 
@@ -19,17 +22,19 @@ def lazy_names(
     ----------
     package : str
         The package's ``__name__``.
-    homes : mapping of str to str
-        Name to the module it lives in: an absolute one, or one of the package that begins with a dot.
+    modules : mapping of str to tuple of str
+        Module to the names that live in it; a module of the package itself begins with a dot.
     extra, libraries
         The extra that installs the optional libraries these modules import; a missing one is then named.
 
     Examples
     --------
-    >>> getter, lister, names = lazy_names("neuroarena", {"InputError": ".errors"})
+    >>> getter, lister, names = lazy_names("neuroarena", {".errors": ("InputError",)})
     >>> getter("InputError").__name__, names
     ('InputError', ['InputError'])
     """
+
+    homes = {name: module for module, names in modules.items() for name in names}
 
     def find(name: str) -> Any:
         if name not in homes:

@@ -5,8 +5,7 @@ What draws (matplotlib, jinja2) is loaded when it is used.
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from neuroarena.board.board import Board, records
 from neuroarena.board.entries import FLOORS, ROLES, Entry, Role, entries_from_results
@@ -16,6 +15,7 @@ from neuroarena.board.rules import Rules
 from neuroarena.board.sizing import Resolution, resolution, size, size_text
 from neuroarena.board.standings import Standings, points_board, transfer_board
 from neuroarena.board.wording import p_text
+from neuroarena.lazily import lazy_names
 
 if TYPE_CHECKING:
     from neuroarena.board.exports import EXPORTS as EXPORTS
@@ -26,18 +26,15 @@ if TYPE_CHECKING:
     from neuroarena.board.terminal import print_board as print_board
     from neuroarena.board.terminal import print_standings as print_standings
 
-_HOMES = {
-    "EXPORTS": "exports",
-    "export": "exports",
-    "print_board": "terminal",
-    "print_standings": "terminal",
-    "render_report": "report",
-    "save_plots": "plots",
-    "write_report": "report",
+_MODULES = {
+    ".exports": ("EXPORTS", "export"),
+    ".plots": ("save_plots",),
+    ".report": ("render_report", "write_report"),
+    ".terminal": ("print_board", "print_standings"),
 }
+__getattr__, __dir__, _later = lazy_names(__name__, _MODULES)
 
 __all__ = [
-    "EXPORTS",
     "FLOORS",
     "ROLES",
     "Board",
@@ -48,26 +45,13 @@ __all__ = [
     "Rules",
     "Standings",
     "entries_from_results",
-    "export",
     "own_standings",
     "p_text",
     "points_board",
-    "print_board",
-    "print_standings",
     "records",
-    "render_report",
     "resolution",
-    "save_plots",
     "size",
     "size_text",
     "transfer_board",
-    "write_report",
+    *_later,
 ]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value

@@ -34,28 +34,45 @@ if TYPE_CHECKING:
     from neuroarena.families.brainscore.rsa import RSABenchmark as RSABenchmark
     from neuroarena.families.brainscore.screen import place_on_screen as place_on_screen
 
-_HOMES = {
-    "Benchmark": ".benchmark",
-    "BenchmarkBase": ".benchmark",
-    "BrainModel": ".brain_model",
-    "CrossRegressedCorrelation": ".metrics",
-    "Metric": ".metrics",
-    "NeuralBenchmark": ".neural",
-    "NeuronalPropertyCeiling": ".ceilings",
-    "PropertiesBenchmark": ".properties",
-    "RSABenchmark": ".rsa",
-    "TrainTestNeuralBenchmark": ".neural",
-    "benchmark_registry": ".registries",
-    "FAMILY": ".family",
-    "Score": ".brain_score",
-    "load_benchmark": ".loading",
-    "load_ceiling": ".loading",
-    "load_dataset": ".loading",
-    "load_metric": ".loading",
-    "load_model": ".loading",
-    "load_stimulus_set": ".loading",
-    "place_on_screen": ".screen",
-    "score": ".loading",
+_MODULES: dict[str, tuple[str, ...]] = {
+    ".benchmark": (
+        "Benchmark",
+        "BenchmarkBase",
+    ),
+    ".brain_model": ("BrainModel",),
+    ".brain_score": ("Score",),
+    ".ceilings": ("NeuronalPropertyCeiling",),
+    ".family": ("FAMILY",),
+    ".loading": (
+        "load_benchmark",
+        "load_ceiling",
+        "load_dataset",
+        "load_metric",
+        "load_model",
+        "load_stimulus_set",
+        "score",
+    ),
+    ".metrics": (
+        "CrossRegressedCorrelation",
+        "Metric",
+    ),
+    ".neural": (
+        "NeuralBenchmark",
+        "TrainTestNeuralBenchmark",
+    ),
+    ".properties": ("PropertiesBenchmark",),
+    ".registries": ("benchmark_registry",),
+    ".rsa": ("RSABenchmark",),
+    ".screen": ("place_on_screen",),
+    ".vision": (
+        "DATASET",
+        "STIMULUS_SETS",
+        "STUDIES",
+        "Study",
+        "VisionFolder",
+        "simulate",
+        "verify",
+    ),
 }
 
-__getattr__, __dir__, __all__ = lazy_names(__name__, _HOMES, "vision", ("xarray", "h5netcdf"))
+__getattr__, __dir__, __all__ = lazy_names(__name__, _MODULES, "vision", ("xarray", "h5netcdf"))

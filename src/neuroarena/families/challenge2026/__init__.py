@@ -5,7 +5,7 @@ from __future__ import annotations
 from neuroarena.families.challenge2026.family import FAMILY, Challenge2026
 from neuroarena.lazily import lazy_names
 
-_HOMES = {"RULES": ".definition", "STANDINGS": ".standings", "challenge_points": ".standings"}
+_MODULES = {".definition": ("RULES",), ".standings": ("STANDINGS", "challenge_points")}
+__getattr__, __dir__, _later = lazy_names(__name__, _MODULES)
 
-__getattr__, __dir__, _lazy = lazy_names(__name__, _HOMES)
-__all__ = ["FAMILY", "Challenge2026", *_lazy]
+__all__ = ["FAMILY", "Challenge2026", *_later]

@@ -18,6 +18,28 @@ from neuroarena.families.eeg2025.submissions import (
     submission_windows,
 )
 from neuroarena.families.eeg2025.trials import trial_table
+from neuroarena.lazily import lazy_names
+
+# What the family's datasets and decoders offer, imported when it is first used.
+_MODULES: dict[str, tuple[str, ...]] = {
+    ".decoders": (
+        "BandPowerRidge",
+        "DemographicsRidge",
+        "LogBandPower",
+    ),
+    ".hbn": (
+        "DATASET",
+        "HBN",
+        "preprocess",
+        "simulate",
+        "verify",
+    ),
+    ".importer": (
+        "Eeg2025Board",
+        "entries_from_eeg2025",
+    ),
+}
+__getattr__, __dir__, _later = lazy_names(__name__, _MODULES)
 
 __all__ = [
     "DEADLINE",
@@ -32,4 +54,5 @@ __all__ = [
     "submission_windows",
     "summary",
     "trial_table",
+    *_later,
 ]

@@ -8,6 +8,45 @@ from neuroarena.families.neuroprobe.leakage import describe_leakage, leakage
 from neuroarena.families.neuroprobe.submissions import Submission, aggregate, read_submission
 from neuroarena.families.neuroprobe.tasks import TASKS, Task, tasks_of
 from neuroarena.families.neuroprobe.windows import time_bins
+from neuroarena.lazily import lazy_names
+
+# What the family's datasets and decoders offer, imported when it is first used.
+_MODULES: dict[str, tuple[str, ...]] = {
+    ".braintreebank": (
+        "BrainTreebank",
+        "DATASET",
+        "fetch_plan",
+        "nonverbal_table",
+        "simulate",
+        "verify",
+        "word_table",
+    ),
+    ".encoders": (
+        "BrainBertEmbedding",
+        "BrainBertFinetuned",
+        "BrainBertLinear",
+        "BrainBertSpectra",
+        "CleanList",
+        "NotchLaplacian",
+        "Places",
+        "PopT",
+        "Schedule",
+        "Weights",
+        "brainbert_finetuned",
+        "brainbert_linear",
+        "convert_brainbert",
+        "convert_checkpoint",
+        "convert_popt",
+        "find_electrodes",
+        "find_places",
+        "find_weights",
+        "popt_finetuned",
+        "popt_frozen",
+    ),
+    ".importer": ("entries_from_neuroprobe",),
+    ".submission_export": ("export_submission",),
+}
+__getattr__, __dir__, _later = lazy_names(__name__, _MODULES)
 
 __all__ = [
     "FAMILY",
@@ -22,4 +61,5 @@ __all__ = [
     "read_submission",
     "tasks_of",
     "time_bins",
+    *_later,
 ]
