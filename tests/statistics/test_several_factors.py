@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from inference_golden import golden, needs_golden
+from scipy.spatial.distance import pdist, squareform
 
 from neuroarena.errors import InputError
 from neuroarena.statistics import (
@@ -26,6 +27,7 @@ from neuroarena.statistics import (
     judge,
     leave_out,
     left_out_correlations,
+    left_out_rdm_correlations,
     seed_variances,
     signed_square,
     verdicts,
@@ -92,6 +94,21 @@ def test_left_out_correlations_equal_numpy_without_each_image() -> None:
             kept = np.arange(15) != image
             expected = np.corrcoef(predicted[kept, neuroid], observed[kept, neuroid])[0, 1]
             assert left_out[image, neuroid] == pytest.approx(expected, rel=1e-7)
+
+
+def test_left_out_rdm_correlations_drop_the_row_and_column_of_an_image() -> None:
+    rng = np.random.default_rng(1)
+    model, *subjects = (pdist(rng.normal(size=(9, 4))) for _ in range(4))
+    rdms = np.stack([squareform(subject) for subject in subjects])
+    score, left_out = left_out_rdm_correlations(squareform(model), rdms)
+    np.testing.assert_allclose(score, [np.corrcoef(model, subject)[0, 1] for subject in subjects])
+    for image in range(9):
+        kept = np.delete(np.arange(9), image)
+        inner = np.ix_(kept, kept)
+        expected = [
+            np.corrcoef(squareform(squareform(model)[inner]), squareform(rdm[inner]))[0, 1] for rdm in rdms
+        ]
+        np.testing.assert_allclose(left_out[image], expected)
 
 
 def brute_force(frame: pd.DataFrame, equal_rows: bool) -> tuple[float, float, float]:
@@ -297,6 +314,9 @@ SCORES = {"a": np.arange(6.0), "c": np.ones(6)}
         ),
         (lambda: left_out_correlations(np.ones((5, 2)), np.ones((4, 2))), ["(5, 2) and (4, 2)"]),
         (lambda: left_out_correlations(np.full((5, 1), np.nan), np.ones((5, 1))), ["Image 0, neuroid 0"]),
+        (lambda: left_out_rdm_correlations(np.ones((3, 3)), np.ones((2, 3, 3))), ["at least four images"]),
+        (lambda: left_out_rdm_correlations(np.ones((5, 5)), np.ones((2, 5, 5))), ["Subject 0", "on all images"]),
+        (lambda: left_out_rdm_correlations(np.full((5, 5), np.nan), np.ones((2, 5, 5))), ["finite"]),
         (lambda: fix_tasks({}), ["at least one task"]),
         (
             lambda: fix_tasks({"x": jackknife(leave_out(SCORES)), "y": jackknife(leave_out({"a": SCORES["a"]}))}),

@@ -37,6 +37,7 @@ from neuroarena.statistics.power import (
 from neuroarena.statistics.pseudovalues import (
     correlation_cells,
     left_out_correlations,
+    left_out_rdm_correlations,
     pseudovalues,
     signed_square,
 )
@@ -88,6 +89,7 @@ __all__ = [
     "leave_out",
     "leave_out_columns",
     "left_out_correlations",
+    "left_out_rdm_correlations",
     "letter_groups",
     "letters",
     "meets_resolution",

@@ -69,8 +69,8 @@ class Cells:
                 f"{len(self.teams)} teams need values (cells, {len(self.teams)}) and two numbers per cell; "
                 f"got values of shape {np.shape(self.values)} and numbers of shape {shapes[0]} and {shapes[1]}."
             )
-        pairs = self.first.astype(np.int64) * (int(self.second.max()) + 1) + self.second
-        if len(np.unique(pairs)) != n_cells:
+        places = np.sort(self.first.astype(np.int64) * (int(self.second.max()) + 1) + self.second)
+        if (places[1:] == places[:-1]).any():
             raise InputError(
                 f"A cell of {self.nouns[0]} and {self.nouns[1]} is there more than once; average it first."
             )
@@ -78,8 +78,8 @@ class Cells:
             raise InputError(f"{n_teams} teams need as many scores; got shape {np.shape(self.point)}.")
         if not np.isfinite(self.values).all():
             one, other = self.nouns
-            places = zip(self.first, self.second, strict=True)
-            check_finite(self.values, self.teams, [f"the value at {one} {i}, {other} {j}" for i, j in places])
+            cells = zip(self.first, self.second, strict=True)
+            check_finite(self.values, self.teams, [f"the value at {one} {i}, {other} {j}" for i, j in cells])
 
     @cached_property
     def counts(self) -> tuple[np.ndarray, np.ndarray]:

@@ -17,7 +17,7 @@ from neuroarena.statistics.signflip import sign_flip_p
 AUDITED_DIFFERENCES = 100_000
 
 
-def jackknife(left_out: LeftOut, tie_break: TieBreak = None) -> Moments:
+def jackknife(left_out: LeftOut, tie_break: TieBreak = None, audit: bool = True) -> Moments:
     """Return the moments of every pair from the scores without each level.
 
     With theta the difference of two teams and theta_g the same without level g of G, the variance is
@@ -31,6 +31,8 @@ def jackknife(left_out: LeftOut, tie_break: TieBreak = None) -> Moments:
     tie_break
         Orders teams with equal scores: one number per team in team order, or team -> number; higher is
         better. Without it they stand as given.
+    audit
+        Whether the sign-flip test is made besides, where it is not too much work.
 
     Raises
     ------
@@ -50,7 +52,7 @@ def jackknife(left_out: LeftOut, tie_break: TieBreak = None) -> Moments:
     se = skew = p_signflip = np.full(n_pairs, np.nan)
     if n_levels > 1:
         se, skew = difference_moments(left_out.scores[:, order], point)
-    if n_levels >= MINIMUM_LEVELS and n_pairs * n_levels <= AUDITED_DIFFERENCES:
+    if audit and n_levels >= MINIMUM_LEVELS and n_pairs * n_levels <= AUDITED_DIFFERENCES:
         above, below = np.triu_indices(len(order), 1)
         sums = left_out.sums[:, order].T
         p_signflip = sign_flip_p(sums[above] - sums[below])

@@ -83,13 +83,67 @@ def left_out_correlations(
     score = _correlate(np.float64(n), sums)
     parts = [total - values for total, values in zip(sums, (x, y, x * x, y * y, x * y), strict=True)]
     left_out = _correlate(np.float64(n - 1), parts)
-    if not (np.isfinite(score).all() and np.isfinite(left_out).all()):
-        image, neuroid = np.argwhere(~np.isfinite(np.vstack([score, left_out])))[0]
-        where = "on all images" if image == 0 else f"without image {image - 1}"
+    _check_defined(score, left_out, "neuroid")
+    return (score, left_out) if transform is None else (transform(score), transform(left_out))
+
+
+def left_out_rdm_correlations(
+    model: np.ndarray, subjects: np.ndarray, transform: Transform | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the correlation of a model's RDM with that of each subject, on all images and without each.
+
+    Leaving out an image drops its row and its column. Only the pairs of different images count.
+
+    Parameters
+    ----------
+    model
+        Dissimilarities of the images, symmetric (images, images); ranks of them for Spearman's correlation.
+    subjects
+        The same for each subject (subjects, images, images).
+    transform
+        As in `left_out_correlations`.
+
+    Returns
+    -------
+    score, left_out
+        (subjects,) and (images, subjects).
+
+    Raises
+    ------
+    InputError
+        When shapes disagree, fewer than four images are given, a number is not finite, or dissimilarities
+        are all equal; image and subject are named.
+
+    Examples
+    --------
+    >>> places = np.array([0.0, 1.0, 3.0, 7.0, 8.0])
+    >>> rdm = np.abs(places[:, None] - places)
+    >>> score, left_out = left_out_rdm_correlations(rdm, np.stack([2 * rdm + 1, -rdm]))
+    >>> score.round(6).tolist(), left_out.shape
+    ([1.0, -1.0], (5, 2))
+    """
+    x, y = np.asarray(model, dtype=np.float64), np.asarray(subjects, dtype=np.float64)
+    n_images = len(x)
+    if x.ndim != 2 or y.ndim != 3 or x.shape != y.shape[1:] or x.shape[0] != x.shape[1] or n_images < 4:
         raise InputError(
-            f"Neuroid {neuroid}: the correlation {where} is not defined, because predictions or responses are "
-            "all equal there. Leave the neuroid out for every model."
+            "The RDMs must be (images, images) and (subjects, images, images) with at least four images; "
+            f"got {x.shape} and {y.shape}."
         )
+    if not (np.isfinite(x).all() and np.isfinite(y).all()):
+        raise InputError("Every dissimilarity must be finite. Nothing was judged.")
+    pairs = 1.0 - np.eye(n_images)
+    n = n_images * (n_images - 1) / 2
+    x = (x - (x * pairs).sum() / (2 * n)) * pairs
+    y = (y - (y * pairs).sum(axis=(1, 2), keepdims=True) / (2 * n)) * pairs
+    x = np.broadcast_to(x, y.shape)
+    # A symmetric sum counts every pair twice, the row of an image each of its pairs once.
+    by_image = [values.sum(axis=2).T for values in (x, y, x * x, y * y, x * y)]
+    sums = [rows.sum(axis=0) / 2 for rows in by_image]
+    score = _correlate(np.float64(n), sums)
+    left_out = _correlate(
+        np.float64(n - n_images + 1), [total - rows for total, rows in zip(sums, by_image, strict=True)]
+    )
+    _check_defined(score, left_out, "subject")
     return (score, left_out) if transform is None else (transform(score), transform(left_out))
 
 
@@ -137,6 +191,17 @@ def weighted_correlations(predicted: np.ndarray, observed: np.ndarray, counts: n
     weights = np.asarray(counts, dtype=np.float64)
     return _correlate(
         weights.sum(axis=1)[:, None], [weights @ values for values in (x, y, x * x, y * y, x * y)]
+    )
+
+
+def _check_defined(score: np.ndarray, left_out: np.ndarray, noun: str) -> None:
+    if np.isfinite(score).all() and np.isfinite(left_out).all():
+        return
+    image, which = np.argwhere(~np.isfinite(np.vstack([score, left_out])))[0]
+    where = "on all images" if image == 0 else f"without image {image - 1}"
+    raise InputError(
+        f"{noun.capitalize()} {which}: the correlation {where} is not defined, because one of its two sides is "
+        f"all equal there. Leave the {noun} out for every model."
     )
 
 
