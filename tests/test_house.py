@@ -80,6 +80,21 @@ def test_a_room_imports_only_rooms_above_it(path: Path):
     assert rooms_imported(path) <= allowed
 
 
+# What spans several tracks reaches them through the registry, except for the challenge they make up.
+SPANNING = ("challenge2026",)
+
+
+@pytest.mark.parametrize("family", sorted(path.name for path in (PACKAGE / "families").glob("*/")))
+def test_no_family_imports_another(family: str):
+    for path in (PACKAGE / "families" / family).rglob("*.py"):
+        others = {
+            name.split(".")[2]
+            for name in imported(path)
+            if name.startswith("neuroarena.families.") and name.split(".")[2] != family
+        }
+        assert not others or family in SPANNING, path
+
+
 @pytest.mark.parametrize("room", ALONE)
 def test_scoring_and_statistics_need_only_arithmetic(room: str):
     for path in (PACKAGE / room).rglob("*.py"):

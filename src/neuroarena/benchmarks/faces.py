@@ -34,7 +34,6 @@ FACES: dict[str, str] = {
     "competition": "a ready competition file",
     "paper": "figures and tables of the family's papers",
     "maps": "analyses that only the family's papers define",
-    "checkpoints": "converters of published checkpoints, by the name of the model",
     "models": "models that are shown stimuli, by name",
     "scaffold": "skeletons that `neuroarena new benchmark --kind` writes, by kind",
     "demo": "what `neuroarena demo` runs",

@@ -253,9 +253,7 @@ def verify(
 
 @app.command("convert")
 def convert(
-    model: Annotated[
-        str, typer.Argument(help="Which published model the checkpoint is of, such as brainbert.")
-    ],
+    model: Annotated[str, typer.Argument(help="Which model the checkpoint is of, such as brainbert.")],
     file: Annotated[Path, typer.Argument(help="The published checkpoint.")],
     out: Annotated[
         Path | None,
@@ -264,9 +262,9 @@ def convert(
     as_json: Json = False,
 ) -> None:
     """Turn a published checkpoint into safetensors; nothing in the file is executed."""
-    from neuroarena.benchmarks.faces import choose_face
+    from neuroarena.decoders.pretrained import convert_checkpoint
 
-    made = choose_face("checkpoints", model, "published model", "decoders")(file, out)
+    made = convert_checkpoint(model, file, out)
     if as_json:
         print_json(made)
     else:

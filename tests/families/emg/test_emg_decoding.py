@@ -14,13 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from emg_sessions import SMALL, context, load, parts, small_twin
+from neuroarena.decoders.ctc import frame_labels
 from neuroarena.decoders.streams import Playback, StreamMeta, drive
 from neuroarena.errors import InputError
 from neuroarena.families.emg.decoders import CtcLinear, GreedyText, MostFrequentKey, greedy_text
 from neuroarena.families.emg.decoders.linear import LOOKBACK, frame_features
 from neuroarena.families.emg.decoders.listening import TRACK_RULE, Listener
 from neuroarena.families.emg.decoders.spectra import log_spectrogram, n_frames
-from neuroarena.families.emg.decoders.stretches import taught_labels
+from neuroarena.families.emg.decoders.stretches import TAUGHT
 from neuroarena.families.emg.emg2qwerty import DATASET
 from neuroarena.families.emg.emg2qwerty.characters import BLANK, CHARACTERS
 from neuroarena.recordings import from_array
@@ -176,9 +177,9 @@ def test_windows_of_another_shape_or_that_do_not_meet_are_refused():
 
 def test_frames_are_taught_the_latest_key_within_40_ms():
     places = np.array([90, 100, 116, 164, 179, 180, 181, 200, 259, 400])
-    taught = taught_labels(places, np.array([100, 180]), np.array([3, 4]))
+    taught = frame_labels(places, np.array([100, 180]), np.array([3, 4]), TAUGHT)
     assert taught.tolist() == [BLANK, 3, 3, 3, 3, 4, 4, 4, 4, BLANK]
-    assert taught_labels(places, np.array([], int), np.array([], int)).tolist() == [BLANK] * 10
+    assert frame_labels(places, np.array([], int), np.array([], int), TAUGHT).tolist() == [BLANK] * 10
 
 
 def test_the_features_of_a_frame_do_not_depend_on_where_a_piece_begins():

@@ -12,10 +12,12 @@ from rapidfuzz.distance import Levenshtein
 from typer.testing import CliRunner
 
 from emg_sessions import context, load, parts, small_twin
+from neuroarena.decoders.pretrained import find_weights, load_module
 from neuroarena.decoders.streams import StreamMeta, drive
 from neuroarena.errors import InputError, MissingDependency, NeuroarenaError
 from neuroarena.evaluation.identity import identify
-from neuroarena.families.emg.decoders import CtcLinear, GreedyText, MostFrequentKey
+from neuroarena.families.emg.decoders import CtcLinear, GreedyText, MostFrequentKey, convert_emg2qwerty
+from neuroarena.families.emg.decoders.shapes import EMG2QWERTY, tds_tensors
 from neuroarena.families.emg.decoders.spectra import log_spectrogram
 from neuroarena.families.emg.decoders.stretches import (
     Stretch,
@@ -28,9 +30,6 @@ from neuroarena.families.emg.decoders.stretches import (
 from neuroarena.families.emg.decoders.tds import TdsCtc
 from neuroarena.families.emg.emg2qwerty import DATASET
 from neuroarena.families.emg.emg2qwerty.characters import BLANK
-from neuroarena.families.neuroprobe.encoders import convert_emg2qwerty, find_weights
-from neuroarena.families.neuroprobe.encoders.shapes import shape_of, tensor_shapes
-from neuroarena.families.neuroprobe.encoders.weights import load_module
 from neuroarena.recordings import from_array
 
 torch = pytest.importorskip("torch")
@@ -40,7 +39,7 @@ from neuroarena.families.emg.decoders.network import TdsNetwork  # noqa: E402
 from neuroarena.families.emg.decoders.training import CtcSchedule, decode_stretch, judge, train_network  # noqa: E402
 
 CLOSE = {"atol": 1e-3, "rtol": 0}
-LARGE = shape_of("emg2qwerty", "large")
+LARGE = EMG2QWERTY.shape("large")
 
 
 def filled(module):
@@ -121,13 +120,13 @@ def test_the_network_has_the_published_tensors_and_as_many_parameters():
     network = TdsNetwork(LARGE)
     assert sum(parameter.numel() for parameter in network.parameters()) == 5_293_315
     found = {name: tuple(tensor.shape) for name, tensor in network.state_dict().items()}
-    assert found == tensor_shapes("emg2qwerty", LARGE)
-    assert list(found) == list(tensor_shapes("emg2qwerty", LARGE))
+    assert found == tds_tensors(LARGE)
+    assert list(found) == list(tds_tensors(LARGE))
     assert LARGE.lookback == 124
 
 
 def test_turning_a_wristband_by_its_whole_circle_changes_nothing():
-    network = TdsNetwork(shape_of("emg2qwerty", "tiny")).eval()
+    network = TdsNetwork(EMG2QWERTY.shape("tiny")).eval()
     dense = network.model[1].mlps[0]
     frames = torch.randn(5, 1, 16, 33)
     by_hand = torch.stack([dense.mlp(frames.roll(turn, 2).flatten(2)) for turn in (-1, 0, 1)]).mean(0)
@@ -258,7 +257,7 @@ def test_the_same_seed_gives_the_same_network_and_another_seed_another(twin):
 
 
 def test_a_network_decoded_window_by_window_is_decoded_as_a_whole(fitted, twin):
-    lookback = shape_of("emg2qwerty", "tiny").lookback
+    lookback = EMG2QWERTY.shape("tiny").lookback
     benchmark = load(twin)
     for text, each in zip(answers(fitted, twin), benchmark.split("other-people").folds[0].test, strict=True):
         recording = benchmark.recording(each)
@@ -284,7 +283,7 @@ def test_signals_are_read_when_due_where_they_do_not_fit_in_memory(twin, monkeyp
 def test_a_loss_that_is_not_finite_stops_the_training():
     stretch = noise(20_000)
     stretch.held[:] = 1e30  # its power is beyond float32
-    network = TdsNetwork(shape_of("emg2qwerty", "tiny"))
+    network = TdsNetwork(EMG2QWERTY.shape("tiny"))
     with pytest.raises(NeuroarenaError, match="the loss is not finite"):
         train_network(
             network, 14, CtcSchedule(1, 1, 1e-3, masks=False), [stretch], [], np.random.default_rng(0)
@@ -317,7 +316,7 @@ def test_a_fitted_network_is_saved_and_answers_the_same_when_loaded(tmp_path, fi
 
 
 def test_the_network_that_ships_is_below_two_megabytes():
-    shapes = tensor_shapes("emg2qwerty", shape_of("emg2qwerty", "small"))
+    shapes = tds_tensors(EMG2QWERTY.shape("small"))
     assert 4 * sum(int(np.prod(shape)) for shape in shapes.values()) < 2_000_000
 
 
@@ -341,7 +340,7 @@ def lightning(state: dict) -> dict:
 def tiny_state() -> dict:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(1)
-        return dict(TdsNetwork(shape_of("emg2qwerty", "tiny")).state_dict())
+        return dict(TdsNetwork(EMG2QWERTY.shape("tiny")).state_dict())
 
 
 @pytest.mark.parametrize("wrap", [lightning, lambda state: state], ids=["lightning", "bare"])
@@ -350,7 +349,7 @@ def test_a_published_checkpoint_is_converted_and_decodes(tmp_path, twin, wrap):
     torch.save(wrap(state), tmp_path / "generic.ckpt")
     said = convert_emg2qwerty(tmp_path / "generic.ckpt")
     assert (said["model"], said["size"], said["tensors"]) == ("emg2qwerty", "tiny", len(state))
-    learned = sum(p.numel() for p in TdsNetwork(shape_of("emg2qwerty", "tiny")).parameters())
+    learned = sum(p.numel() for p in TdsNetwork(EMG2QWERTY.shape("tiny")).parameters())
     assert said["parameters"] == learned
     loaded = load_module(find_weights("emg2qwerty", said["target"])).state_dict()
     assert all(torch.equal(loaded[name], state[name]) for name in state)

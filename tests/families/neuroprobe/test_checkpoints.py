@@ -17,6 +17,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from neuroarena.decoders.pretrained import find_model, load_module
+from neuroarena.decoders.pretrained.torch_archive import TorchArchive
 from neuroarena.errors import InputError
 from neuroarena.evaluation.identity import identify
 from neuroarena.families.neuroprobe.encoders import (
@@ -27,9 +29,7 @@ from neuroarena.families.neuroprobe.encoders import (
     find_weights,
     popt_frozen,
 )
-from neuroarena.families.neuroprobe.encoders.shapes import shape_of
-from neuroarena.families.neuroprobe.encoders.torch_archive import TorchArchive
-from neuroarena.families.neuroprobe.encoders.weights import load_module
+from neuroarena.families.neuroprobe.encoders.shapes import BRAINBERT
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("safetensors")
@@ -43,7 +43,7 @@ def tiny_state(model: str = "brainbert", seed: int = 1) -> dict:
     kind = {"brainbert": BrainBert, "popt": PopulationTransformer}[model]
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        return dict(kind(shape_of(model, "tiny")).state_dict())
+        return dict(kind(find_model(model).shape("tiny")).state_dict())
 
 
 @pytest.fixture
@@ -462,7 +462,7 @@ def test_no_bytes_make_the_reader_do_anything_but_refuse(tmp_path_factory, progr
 
 @pytest.mark.drill
 def test_a_file_of_the_published_size_is_converted_and_loaded(tmp_path):
-    state = dict(BrainBert(shape_of("brainbert", "large")).state_dict())
+    state = dict(BrainBert(BRAINBERT.shape("large")).state_dict())
     said = convert_brainbert(saved(tmp_path / "stft_large_pretrained.pth", {"model": state}))
     assert said["parameters"] == 43_183_144
     assert brainbert_linear(said["target"]).weights.size == "large"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from neuroarena.decoders.pretrained import find_model
 from neuroarena.errors import InputError
 from neuroarena.families.neuroprobe.encoders import (
     BrainBertEmbedding,
@@ -22,7 +23,7 @@ from neuroarena.families.neuroprobe.encoders.reference import (
     PUBLISHED_ABOVE,
     PUBLISHED_BELOW,
 )
-from neuroarena.families.neuroprobe.encoders.shapes import shape_of, tensor_shapes
+from neuroarena.families.neuroprobe.encoders.shapes import BRAINBERT, POPT
 from neuroarena.features import FeatureChain
 from neuroarena.recordings import channel_table
 
@@ -106,7 +107,7 @@ def test_position_tables_hold_the_published_values():
 
 
 def test_brainbert_gives_the_published_features():
-    module = filled(BrainBert(shape_of("brainbert", "large")))
+    module = filled(BrainBert(BRAINBERT.shape("large")))
     expected = {
         10240: ([0.61530, -0.46934, 0.56263, -0.79424, -0.20529], 27.98272),
         2048: ([0.62299, -0.47720, 0.57884, -0.80570, -0.21648], 27.97824),
@@ -123,7 +124,7 @@ def test_brainbert_gives_the_published_features():
 
 
 def test_popt_gives_the_published_outputs():
-    module = filled(PopulationTransformer(shape_of("popt", "large")))
+    module = filled(PopulationTransformer(POPT.shape("large")))
     features = torch.tensor(2 * noise(5 * 768, 1000).reshape(1, 5, 768), dtype=torch.float32)
     places = torch.tensor([[(57, 52, 62), (196, 155, 191), (120, 80, 100), (121, 81, 99), (90, 140, 130)]])
     with torch.no_grad():
@@ -148,27 +149,27 @@ def test_popt_gives_the_published_outputs():
     ],
 )
 def test_modules_have_the_published_tensors_in_order_and_number(model, kind, size, count):
-    shape = shape_of(model, size)
+    shape = find_model(model).shape(size)
     with torch.device("meta"):
         module = kind(shape)
     found = {name: tuple(tensor.shape) for name, tensor in module.state_dict().items()}
-    assert list(found.items()) == list(tensor_shapes(model, shape).items())
+    assert list(found.items()) == list(find_model(model).tensors(shape).items())
     assert sum(parameter.numel() for parameter in module.parameters()) == count
 
 
 def test_random_weights_start_as_the_authors_start_them():
-    module = BrainBert(shape_of("brainbert", "tiny"))
+    module = BrainBert(BRAINBERT.shape("tiny"))
     first, second = module.transformer.layers
     assert torch.equal(first.linear1.weight, second.linear1.weight)
     assert (first.norm1.bias == 1).all()
     assert (first.linear1.bias == 0).all()
-    popt = PopulationTransformer(shape_of("popt", "tiny"))
+    popt = PopulationTransformer(POPT.shape("tiny"))
     assert (popt.input_encoding.layer_norm.bias == 1).all()
     assert popt.cls_head.bias.abs().sum() > 0
 
 
 def test_padding_does_not_change_what_is_encoded():
-    popt = PopulationTransformer(shape_of("popt", "tiny")).eval()
+    popt = PopulationTransformer(POPT.shape("tiny")).eval()
     features, places = torch.randn(2, 3, 48), torch.randint(0, 250, (2, 3, 3))
     padded = torch.tensor([[False, False, False, True]] * 2)
     more = (

@@ -279,8 +279,8 @@ def test_all_frames_never_stand_in_memory_together(monkeypatch):
 
 def test_all_frames_see_what_the_whole_matrix_would_show():
     from neuroarena.decoders import Linear
+    from neuroarena.decoders.pretrained import load_module
     from neuroarena.families.neuroprobe.encoders.embedding import encode
-    from neuroarena.families.neuroprobe.encoders.weights import load_module
 
     decoder = brainbert_linear(size="tiny", frames="all", tol=1e-8)
     found = predictions(decoder)

@@ -29,7 +29,6 @@ class EmgToText:
     name = "emg"
     title = "EMG-to-text: keystrokes from wristband EMG of people never seen in training"
     definitions = ("2026",)
-    checkpoints = "neuroarena.families.emg.checkpoints:CHECKPOINTS"
     start_kit = Path(__file__).with_name("startkit")
 
     def tasks(self, definition: str) -> tuple[str, ...]:

@@ -27,7 +27,6 @@ class Neuroprobe:
     importers = "neuroarena.families.neuroprobe.importer:IMPORTERS"
     exporters = "neuroarena.families.neuroprobe.exporters:EXPORTERS"
     submission_check = "neuroarena.families.neuroprobe.submission_verdict:check_submission"
-    checkpoints = "neuroarena.families.neuroprobe.encoders.checkpoints:CHECKPOINTS"
     demo = "neuroarena.families.neuroprobe.demonstration:DEMO"
     known_leaks = (
         ("order", "length"),

@@ -9,13 +9,13 @@ from typing import ClassVar
 
 import numpy as np
 
+from neuroarena.decoders.ctc import GreedyText, frame_labels
 from neuroarena.decoders.decoder import Context, Group, Part
 from neuroarena.decoders.streams import StreamMeta
 from neuroarena.errors import InputError
-from neuroarena.families.emg.decoders.greedy import GreedyText
 from neuroarena.families.emg.decoders.listening import TRACK_RULE, Listener
 from neuroarena.families.emg.decoders.spectra import BINS, FRAME, HOP, log_spectrogram
-from neuroarena.families.emg.decoders.stretches import taught_labels
+from neuroarena.families.emg.decoders.stretches import TAUGHT
 from neuroarena.families.emg.emg2qwerty.characters import BLANK, labels_of
 from neuroarena.features import FeatureChain
 
@@ -110,7 +110,7 @@ class CtcLinear:
                     continue
                 features = frame_features(log_spectrogram(group.recording.read(first, last)))
                 places = first + HOP * np.arange(LOOKBACK, LOOKBACK + len(features))
-                yield features, taught_labels(places, onsets, keys)
+                yield features, frame_labels(places, onsets, keys, TAUGHT)
 
     def _thinned(self, labels: np.ndarray) -> np.ndarray:
         pressed, blank = np.flatnonzero(labels != BLANK), np.flatnonzero(labels == BLANK)

@@ -13,9 +13,8 @@ from typing import Any
 import torch
 from torch import nn
 
-from neuroarena.families.neuroprobe.encoders.shapes import EMG_BINS, EMG_CLASSES, EMG_ELECTRODES, TdsShape
-
-BANDS = 2
+from neuroarena.families.emg.decoders.shapes import CLASSES, TdsShape
+from neuroarena.families.emg.decoders.spectra import BANDS, BINS, ELECTRODES
 
 
 class SpectrogramNorm(nn.Module):  # type: ignore[misc]
@@ -23,7 +22,7 @@ class SpectrogramNorm(nn.Module):  # type: ignore[misc]
 
     def __init__(self) -> None:
         super().__init__()
-        self.batch_norm = nn.BatchNorm2d(BANDS * EMG_ELECTRODES)
+        self.batch_norm = nn.BatchNorm2d(BANDS * ELECTRODES)
 
     def forward(self, frames: Any) -> Any:
         """Keep the shape (time, batch, 2, 16, 33)."""
@@ -37,13 +36,13 @@ class TurnInvariantDense(nn.Module):  # type: ignore[misc]
 
     def __init__(self, features: int) -> None:
         super().__init__()
-        self.mlp = nn.Sequential(nn.Linear(EMG_ELECTRODES * EMG_BINS, features), nn.ReLU())
+        self.mlp = nn.Sequential(nn.Linear(ELECTRODES * BINS, features), nn.ReLU())
 
     def forward(self, frames: Any) -> Any:
         """Turn (time, batch, 16, 33) into (time, batch, features)."""
         dense, relu = self.mlp[0], self.mlp[1]
         # Turning the weights the other way is turning the band, and copies no signals: half the time of a step.
-        grid = dense.weight.unflatten(1, (EMG_ELECTRODES, EMG_BINS))
+        grid = dense.weight.unflatten(1, (ELECTRODES, BINS))
         turned = torch.cat([grid.roll(turn, dims=1).flatten(start_dim=1) for turn in (-1, 0, 1)])
         found = nn.functional.linear(frames.flatten(start_dim=2), turned, dense.bias.repeat(3))
         return relu(found).unflatten(2, (3, -1)).mean(dim=2)
@@ -126,7 +125,7 @@ class TdsNetwork(nn.Module):  # type: ignore[misc]
             BothWrists(shape.features),
             nn.Flatten(start_dim=2),
             Blocks(shape),
-            nn.Linear(BANDS * shape.features, EMG_CLASSES),
+            nn.Linear(BANDS * shape.features, CLASSES),
             nn.LogSoftmax(dim=-1),
         )
 

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from neuroarena.decoders.ctc import frame_labels
 from neuroarena.decoders.decoder import Part
 from neuroarena.errors import InputError
 from neuroarena.families.emg.decoders.spectra import BANDS, BINS, ELECTRODES, HOP, log_spectrogram
-from neuroarena.families.emg.emg2qwerty.characters import BLANK, labels_of
+from neuroarena.families.emg.emg2qwerty.characters import labels_of
 from neuroarena.recordings import Recording
 
 # The published windows: 4 s whose labels are asked for, and 0.1 s more, because a key may be told a little late.
@@ -131,29 +132,7 @@ def window_item(
     frames = log_spectrogram(signals if rng is None else varied(signals, rng, most_shift))
     frames = masked(frames, rng) if rng is not None and masks else frames
     places = begin + HOP * np.arange(lookback, max(lookback, len(frames)))
-    return Item(frames, labels, taught_labels(places, stretch.onsets, stretch.labels))
-
-
-def taught_labels(places: np.ndarray, onsets: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Teach frames that start within 40 ms after a press its key, and all others the blank.
-
-    Parameters
-    ----------
-    places : int array (n,)
-        First sample of each frame.
-    onsets, labels : int arrays (m,)
-        Sample and class number of each press, in time order.
-
-    Examples
-    --------
-    >>> taught_labels(np.array([0, 90, 150, 190]), np.array([80, 150]), np.array([5, 7])).tolist()
-    [98, 5, 7, 7]
-    """
-    if not len(onsets):
-        return np.full(len(places), BLANK)
-    latest = np.searchsorted(onsets, places, side="right") - 1
-    near = (latest >= 0) & (places - onsets[latest.clip(min=0)] < TAUGHT)
-    return np.where(near, labels[latest.clip(min=0)], BLANK)
+    return Item(frames, labels, frame_labels(places, stretch.onsets, stretch.labels, TAUGHT))
 
 
 def varied(signals: np.ndarray, rng: np.random.Generator, most_shift: int = MOST_SHIFT) -> np.ndarray:

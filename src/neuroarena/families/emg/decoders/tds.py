@@ -9,26 +9,26 @@ from typing import Any
 import numpy as np
 
 from neuroarena.atomic import replacing
+from neuroarena.decoders.ctc import GreedyText
 from neuroarena.decoders.decoder import Context, Part
 from neuroarena.decoders.networks.training import import_torch, private_torch
-from neuroarena.decoders.streams import StreamMeta
-from neuroarena.errors import MissingDependency, NeuroarenaError
-from neuroarena.families.emg.decoders.greedy import GreedyText
-from neuroarena.families.emg.decoders.listening import TRACK_RULE, Listener
-from neuroarena.families.emg.decoders.stretches import stretches, window_starts
-from neuroarena.families.emg.decoders.training import CtcCourse, CtcSchedule, judge, train_network
-from neuroarena.families.neuroprobe.encoders.shapes import shape_of
-from neuroarena.families.neuroprobe.encoders.weights import (
+from neuroarena.decoders.pretrained.weights import (
     NOTE,
     Weights,
     as_weights,
     find_weights,
     fresh_module,
 )
+from neuroarena.decoders.streams import StreamMeta
+from neuroarena.errors import MissingDependency, NeuroarenaError
+from neuroarena.families.emg.decoders.listening import TRACK_RULE, Listener
+from neuroarena.families.emg.decoders.shapes import EMG2QWERTY
+from neuroarena.families.emg.decoders.stretches import stretches, window_starts
+from neuroarena.families.emg.decoders.training import CtcCourse, CtcSchedule, judge, train_network
 from neuroarena.features import FeatureChain
 from neuroarena.fingerprint import canonical_json
 
-MODEL = "emg2qwerty"
+MODEL = EMG2QWERTY.name
 # On the twin fewer steps than these leave the network silent: with 4 minutes of training and 180 steps the
 # error was 76 %, with 360 steps below 10 %.
 _EPOCHS, _STEPS = 6, 360
@@ -71,9 +71,9 @@ class TdsCtc:
 
     def __post_init__(self) -> None:
         if self.weights is not None:
-            self.weights = as_weights("emg2qwerty", self.weights)
+            self.weights = as_weights(MODEL, self.weights)
             self.size = self.weights.size
-        self._shape = shape_of("emg2qwerty", self.size)
+        self._shape = EMG2QWERTY.shape(self.size)
 
     def fit(self, train: Part, validation: Part | None = None, context: Context | None = None) -> TdsCtc:
         """Train from a seeded start, or from the weights given; keep the epoch of the lowest held-out error.
@@ -91,9 +91,7 @@ class TdsCtc:
         self.rule_ = context.stream or TRACK_RULE
         seed = int(context.rng.integers(2**31))
         start = (
-            self.weights
-            if isinstance(self.weights, Weights)
-            else find_weights("emg2qwerty", None, self.size, seed)
+            self.weights if isinstance(self.weights, Weights) else find_weights(MODEL, None, self.size, seed)
         )
         self.network_ = fresh_module(start)
         self.course_ = CtcCourse()

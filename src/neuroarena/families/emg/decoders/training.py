@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from rapidfuzz.distance import Levenshtein
 
+from neuroarena.decoders.ctc import GreedyText
 from neuroarena.errors import InputError, NeuroarenaError
-from neuroarena.families.emg.decoders.greedy import GreedyText
 from neuroarena.families.emg.decoders.spectra import FRAME, HOP, log_spectrogram
 from neuroarena.families.emg.decoders.stretches import (
     MOST_SHIFT,

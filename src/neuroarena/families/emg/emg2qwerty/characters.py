@@ -2,29 +2,16 @@
 
 from __future__ import annotations
 
-import string
 import unicodedata
-from collections.abc import Iterable
 
-import numpy as np
+from neuroarena.decoders.ctc import BACKSPACE, ENTER, KEYBOARD, SHIFT, SPACE
 
-from neuroarena.errors import InputError
-
-BACKSPACE, ENTER, SPACE, SHIFT = "\u232b", "\u23ce", " ", "\u21e7"
-CHARACTERS = (
-    string.ascii_lowercase
-    + string.ascii_uppercase
-    + string.digits
-    + string.punctuation
-    + BACKSPACE
-    + ENTER
-    + SPACE
-    + SHIFT
-)
-BLANK = len(CHARACTERS)
+CHARACTERS, BLANK = KEYBOARD.characters, KEYBOARD.blank
+labels_of, text_of = KEYBOARD.labels_of, KEYBOARD.text_of
 NAMED_KEYS = {"Key.backspace": BACKSPACE, "Key.enter": ENTER, "Key.space": SPACE, "Key.shift": SHIFT}
 
-_NUMBER = {character: number for number, character in enumerate(CHARACTERS)}
+# A set: "st" stands in the string of characters, and is no key.
+_KEYS = frozenset(CHARACTERS)
 _REPLACED = {
     "\n": ENTER,
     "\r": ENTER,
@@ -82,42 +69,9 @@ def normal_text(text: str) -> str:
 
 def _normal(character: str) -> str | None:
     character = _REPLACED.get(character, character)
-    if character in _NUMBER:
+    if character in _KEYS:
         return character
     plain = _PLAIN.get(character) or "".join(
         part for part in unicodedata.normalize("NFKD", character) if not unicodedata.combining(part)
     )
-    return plain if plain in _NUMBER else None
-
-
-def labels_of(text: str) -> np.ndarray:
-    """Give the class number of each character: int64 array (n,).
-
-    Raises
-    ------
-    InputError
-        Naming the first character that is not in the set.
-
-    Examples
-    --------
-    >>> labels_of("a~ ").tolist()
-    [0, 93, 96]
-    """
-    for place, character in enumerate(text):
-        if character not in _NUMBER:
-            raise InputError(
-                f"Character {place} of the text, {character!r}, is none of the {BLANK} keys. "
-                "Put the text through normal_text first."
-            )
-    return np.array([_NUMBER[character] for character in text], dtype=np.int64)
-
-
-def text_of(labels: Iterable[int]) -> str:
-    """Give the text of class numbers; the blank, 98, is no key and must not be among them.
-
-    Examples
-    --------
-    >>> text_of([7, 8, 96, 94])
-    'hi \u232b'
-    """
-    return "".join(CHARACTERS[label] for label in labels)
+    return plain if plain in _KEYS else None

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from neuroarena.decoders.ctc import ENTER
 from neuroarena.errors import InputError
-from neuroarena.families.emg.emg2qwerty.characters import ENTER, character_of, normal_text
+from neuroarena.families.emg.emg2qwerty.characters import character_of, normal_text
 from neuroarena.families.emg.emg2qwerty.wristbands import RATE_HZ
 
 ON_KEYBOARD = "on_keyboard"

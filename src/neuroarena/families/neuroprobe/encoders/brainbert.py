@@ -12,6 +12,14 @@ import numpy as np
 from neuroarena.decoders.alignment import Alignment
 from neuroarena.decoders.decoder import Context, Group, Part, n_examples, part_targets
 from neuroarena.decoders.linear import Linear
+from neuroarena.decoders.networks.training import import_torch
+from neuroarena.decoders.pretrained import (
+    Weights,
+    as_weights,
+    find_weights,
+    fresh_module,
+    load_module,
+)
 from neuroarena.errors import InputError
 from neuroarena.families.neuroprobe.encoders.embedding import (
     BrainBertEmbedding,
@@ -23,6 +31,7 @@ from neuroarena.families.neuroprobe.encoders.embedding import (
 )
 from neuroarena.families.neuroprobe.encoders.reference import NotchLaplacian
 from neuroarena.families.neuroprobe.encoders.session_scale import NoScale, SessionScale
+from neuroarena.families.neuroprobe.encoders.shapes import PURPOSE
 from neuroarena.families.neuroprobe.encoders.spectra import BrainBertSpectra, Recipe
 from neuroarena.families.neuroprobe.encoders.spill import Spill
 from neuroarena.families.neuroprobe.encoders.streamed_linear import StreamedLogistic
@@ -33,14 +42,6 @@ from neuroarena.families.neuroprobe.encoders.training import (
     probabilities,
     split_rows,
     train,
-)
-from neuroarena.families.neuroprobe.encoders.weights import (
-    Weights,
-    as_weights,
-    find_weights,
-    fresh_module,
-    load_module,
-    load_networks,
 )
 from neuroarena.features import FeatureChain
 
@@ -132,7 +133,7 @@ class BrainBertLinear:
     ) -> BrainBertLinear:
         """Learn scaling and weights from the training part."""
         context = context or Context()
-        load_networks()
+        import_torch(PURPOSE)
         self.classes_ = context.classes
         self.scale_ = (SessionScale() if self.zscore == "global" else NoScale()).fit(train)
         if self.frames == "centre":
@@ -227,7 +228,7 @@ class BrainBertFinetuned:
     ) -> BrainBertFinetuned:
         """Train encoder and head from a seeded start."""
         context = context or Context()
-        torch, _ = load_networks()
+        torch = import_torch(PURPOSE)
         self.classes_ = context.classes
         self.alignment_ = Alignment.between([*(group.channels for group in train), *context.test_channels])
         self.scale_ = (SessionScale() if self.zscore == "global" else NoScale()).fit(train)
@@ -274,7 +275,7 @@ class BrainBertFinetuned:
         return pieces
 
     def _logits(self, group: Group, rows: np.ndarray, average: np.ndarray | None) -> Any:
-        torch, _ = load_networks()
+        torch = import_torch(PURPOSE)
         spectra = torch.from_numpy(np.ascontiguousarray(self.scale_.apply(group, rows))).to(self.device)
         encoded = self.body_(spectra.flatten(0, 1)).unflatten(0, spectra.shape[:2])
         pooled = centre_of(encoded) if self.frames == "centre" else encoded.flatten(2)

@@ -10,11 +10,12 @@ import numpy as np
 import pandas as pd
 
 from neuroarena.decoders.decoder import Group, Part
+from neuroarena.decoders.networks.training import import_torch
+from neuroarena.decoders.pretrained import Weights, load_module
 from neuroarena.errors import InputError
 from neuroarena.families.neuroprobe.encoders.session_scale import SessionScale
-from neuroarena.families.neuroprobe.encoders.shapes import shape_of
+from neuroarena.families.neuroprobe.encoders.shapes import BRAINBERT, PURPOSE
 from neuroarena.families.neuroprobe.encoders.spectra import BrainBertSpectra, Recipe
-from neuroarena.families.neuroprobe.encoders.weights import Weights, load_module, load_networks
 
 CENTRE_FRAMES = 10
 # Sequences encoded at once in a stream: 128 of 34 frames take 13 MB a layer.
@@ -90,7 +91,7 @@ class BrainBertEmbedding:
         check_frames(spectra.shape[2])
         weights: Weights = self.weights_  # type: ignore[attr-defined]
         module = load_module(weights, self.device)
-        result = np.empty((*spectra.shape[:2], shape_of("brainbert", self.size).hidden), dtype=np.float32)
+        result = np.empty((*spectra.shape[:2], BRAINBERT.shape(self.size).hidden), dtype=np.float32)
         for place, window in enumerate(spectra):
             # A blank window (evaluation asks with one for the channel table) is ones everywhere:
             # one electrode speaks for all.
@@ -101,7 +102,7 @@ class BrainBertEmbedding:
 
 def encode(module: Any, spectra: np.ndarray) -> Any:
     """Encode spectra (sequence, frame, 40), without gradients: tensor (sequence, frame, hidden)."""
-    torch, _ = load_networks()
+    torch = import_torch(PURPOSE)
     torch.set_num_threads(1)
     device = next(module.parameters()).device
     with torch.inference_mode():

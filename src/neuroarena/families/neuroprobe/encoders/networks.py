@@ -3,7 +3,7 @@
 Written from their published description (Wang et al. 2023, "BrainBERT: Self-supervised
 representation learning for intracranial recordings"; Chau et al. 2024, "Population Transformer:
 Learning population-level representations of neural activity"). The names of their tensors are those of the published
-checkpoints. This module needs torch; import it through :func:`load_networks`.
+checkpoints. This module needs torch; import it where it is used.
 """
 
 from __future__ import annotations

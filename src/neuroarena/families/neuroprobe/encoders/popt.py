@@ -10,13 +10,21 @@ from typing import Any
 import numpy as np
 
 from neuroarena.decoders.decoder import Context, Group, Part, n_examples, part_targets
+from neuroarena.decoders.networks.training import import_torch
+from neuroarena.decoders.pretrained import (
+    Weights,
+    as_weights,
+    find_weights,
+    fresh_module,
+    load_module,
+)
 from neuroarena.errors import InputError
 from neuroarena.families.neuroprobe.encoders.brainbert import Reference, Zscore, front_end
 from neuroarena.families.neuroprobe.encoders.clean_list import CleanList, find_electrodes
 from neuroarena.families.neuroprobe.encoders.embedding import embedded
 from neuroarena.families.neuroprobe.encoders.places import Places, find_places
 from neuroarena.families.neuroprobe.encoders.session_scale import NoScale, SessionScale
-from neuroarena.families.neuroprobe.encoders.shapes import shape_of
+from neuroarena.families.neuroprobe.encoders.shapes import BRAINBERT, POPT, PURPOSE
 from neuroarena.families.neuroprobe.encoders.spectra import Recipe
 from neuroarena.families.neuroprobe.encoders.training import (
     Schedule,
@@ -25,14 +33,6 @@ from neuroarena.families.neuroprobe.encoders.training import (
     probabilities,
     split_rows,
     train,
-)
-from neuroarena.families.neuroprobe.encoders.weights import (
-    Weights,
-    as_weights,
-    find_weights,
-    fresh_module,
-    load_module,
-    load_networks,
 )
 from neuroarena.features import FeatureChain
 
@@ -89,8 +89,8 @@ class PopT:
         self.weights = as_weights("popt", self.weights)
         self.brainbert = as_weights("brainbert", self.brainbert)
         self.electrodes = find_electrodes(self.electrodes)
-        inputs = shape_of("popt", self.weights.size).inputs
-        hidden = shape_of("brainbert", self.brainbert.size).hidden
+        inputs = POPT.shape(self.weights.size).inputs
+        hidden = BRAINBERT.shape(self.brainbert.size).hidden
         if inputs != hidden:
             raise InputError(
                 f"PopT ({self.weights.size}) reads features of width {inputs}, and BrainBERT "
@@ -108,7 +108,7 @@ class PopT:
     def fit(self, train: Part, validation: Part | None = None, context: Context | None = None) -> PopT:
         """Train the head, and the body unless it is frozen, from a seeded start."""
         context = context or Context()
-        torch, _ = load_networks()
+        torch = import_torch(PURPOSE)
         train = self.electrodes.kept(train)
         validation = self.electrodes.kept(validation) if validation else None
         self.classes_ = context.classes
@@ -118,7 +118,7 @@ class PopT:
             torch.manual_seed(int(context.rng.integers(2**63)))
             make = load_module if self.frozen else fresh_module
             self.body_ = make(self.weights, self.device)
-            hidden = shape_of("popt", self.weights.size).hidden
+            hidden = POPT.shape(self.weights.size).hidden
             self.head_ = torch.nn.Linear(hidden, n_outputs(len(self.classes_))).to(self.device)
             self._train(train, validation)
         return self
@@ -139,7 +139,7 @@ class PopT:
 
     def _pieces(self, part: Part) -> Any:
         """Make the function that turns rows of a part into logits."""
-        torch, _ = load_networks()
+        torch = import_torch(PURPOSE)
         if self.zscore == "global":
             part = embedded(part, self.scale_, load_module(self.brainbert, self.device))
         places = [torch.from_numpy(self.places.of(group)).to(self.device) for group in part]
@@ -157,7 +157,7 @@ class PopT:
         return pieces
 
     def _encode_all(self, part: Part, places: list[Any]) -> Iterator[Any]:
-        torch, _ = load_networks()
+        torch = import_torch(PURPOSE)
         with torch.no_grad():
             for group, place in zip(part, places, strict=True):
                 for first in range(0, len(group), POPULATIONS):
@@ -167,7 +167,7 @@ class PopT:
 
     def _population(self, group: Group, rows: np.ndarray, places: Any) -> Any:
         """Encode windows of one group to the population's token: (rows, hidden)."""
-        torch, _ = load_networks()
+        torch = import_torch(PURPOSE)
         features = torch.from_numpy(np.ascontiguousarray(group.signals[rows])).to(self.device)
         return self.body_(features, places.expand(len(rows), -1, -1))[:, 0]
 

@@ -9,8 +9,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from neuroarena.decoders.networks.training import import_torch
 from neuroarena.errors import InputError
-from neuroarena.families.neuroprobe.encoders.weights import load_networks
+from neuroarena.families.neuroprobe.encoders.shapes import PURPOSE
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ def n_outputs(n_classes: int) -> int:
 
 def loss_of(logits: Any, targets: Any) -> Any:
     """Sum the loss over rows: binary cross-entropy of one output, else cross-entropy."""
-    torch, _ = load_networks()
+    torch = import_torch(PURPOSE)
     if logits.shape[1] == 1:
         return torch.nn.functional.binary_cross_entropy_with_logits(
             logits[:, 0], targets.to(logits.dtype), reduction="sum"
@@ -91,7 +92,7 @@ def probabilities(pieces: Pieces, n_rows: int, n_classes: int) -> np.ndarray:
 
 def all_logits(pieces: Pieces, n_rows: int, n_classes: int) -> np.ndarray:
     """Collect the logits of rows 0 to n_rows, without gradients."""
-    torch, _ = load_networks()
+    torch = import_torch(PURPOSE)
     collected = np.empty((n_rows, n_outputs(n_classes)), dtype=np.float32)
     with torch.no_grad():
         for positions, logits in pieces(np.arange(n_rows)):
@@ -127,7 +128,7 @@ class Trainee:
 
 def train(trainee: Trainee, schedule: Schedule) -> None:
     """Train in place; chance comes from torch's current generator."""
-    torch, _ = load_networks()
+    torch = import_torch(PURPOSE)
     groups = [{"params": trainee.head.parameters(), "lr": schedule.head_rate}]
     if trainee.body is not None:
         groups.append({"params": trainee.body.parameters(), "lr": schedule.body_rate})
@@ -196,7 +197,7 @@ def _pace(torch: Any, optimiser: Any, schedule: Schedule) -> Callable[[float], N
 
 def _merit(trainee: Trainee, select: str) -> float:
     """Say how good the model is on the validation part; higher is better."""
-    torch, _ = load_networks()
+    torch = import_torch(PURPOSE)
     assert trainee.validation is not None
     assert trainee.validation_targets is not None
     for module in trainee.modules():

@@ -10,12 +10,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from neuroarena.decoders.ctc import KEYBOARD, GreedyText, frame_labels
 from neuroarena.decoders.decoder import Context, Group, Part, part_targets
 from neuroarena.decoders.streams import Playback, StreamMeta
 from neuroarena.errors import InputError, NeuroarenaError
-from neuroarena.families.emg.decoders.greedy import GreedyText
-from neuroarena.families.emg.decoders.stretches import taught_labels
-from neuroarena.families.emg.emg2qwerty.characters import BLANK, labels_of
 from neuroarena.families.transfer.decoders.contract import Encoder, encoded, find_encoder
 from neuroarena.families.transfer.decoders.heads import FrameHead, LabelHead, RidgeHead
 from neuroarena.families.transfer.decoders.onset_head import EncodedStream, OnsetHead
@@ -28,6 +26,8 @@ BATCH = 64
 # counts for four.
 MOST_WINDOWS, BLANK_STEP = 600, 4
 LEAST_FRAMES_A_SECOND = 25.0
+# Seconds after a press whose frames are taught the key.
+TAUGHT_S = 0.04
 # Windows that are encoded again after training: a frozen encoder gives the same for the same.
 _PROBED = 4
 
@@ -247,8 +247,9 @@ class EncoderProbe:
         core = _in_core(places, rule, seen_hz)
         onsets = np.round(group.events["onset_s"].to_numpy() * rate).astype(np.int64)
         at = start + first + np.ceil(places[core] * (rate / seen_hz)).astype(np.int64)
-        labels = taught_labels(at, onsets, labels_of("".join(group.events["value"])))
-        blank = labels == BLANK
+        keys = KEYBOARD.labels_of("".join(group.events["value"]))
+        labels = frame_labels(at, onsets, keys, within=round(TAUGHT_S * rate))
+        blank = labels == KEYBOARD.blank
         kept = ~blank | (np.cumsum(blank) % BLANK_STEP == 1)
         weights = np.where(blank, float(BLANK_STEP), 1.0)
         return rows[core][kept], labels[kept], weights[kept]

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from neuroarena.decoders.networks.training import import_torch
+from neuroarena.decoders.pretrained.models import find_model
 from neuroarena.errors import InputError, MissingDependency
-from neuroarena.families.neuroprobe.encoders.shapes import SIZES, Model, check_tensors, shape_of
 from neuroarena.fingerprint import file_digest
 
 UNTRAINED = "untrained"
@@ -26,16 +27,16 @@ class Weights:
     Attributes
     ----------
     model : str
-        "brainbert", "popt" or "emg2qwerty".
+        Name of a :class:`~neuroarena.decoders.pretrained.PretrainedModel`, such as "brainbert".
     size : str
-        A name of :data:`~neuroarena.families.neuroprobe.encoders.shapes.SIZES`.
+        One of its sizes.
     sha256 : str
         Of the file's content, or "untrained".
     seed : int or None
         Of random weights; None for those of a file.
     """
 
-    model: Model
+    model: str
     size: str
     sha256: str
     seed: int | None = None
@@ -51,13 +52,13 @@ class Weights:
         return getattr(self, "path_", None)
 
 
-def find_weights(model: Model, path: str | Path | None = None, size: str = "large", seed: int = 0) -> Weights:
+def find_weights(model: str, path: str | Path | None = None, size: str = "large", seed: int = 0) -> Weights:
     """Find the weights of an encoder.
 
     Parameters
     ----------
     model : str
-        "brainbert", "popt" or "emg2qwerty".
+        Name of a :class:`~neuroarena.decoders.pretrained.PretrainedModel`, such as "brainbert".
     path : path, optional
         A safetensors file written by ``neuroarena data convert``. None: random weights, which are
         called untrained wherever they are shown.
@@ -74,19 +75,18 @@ def find_weights(model: Model, path: str | Path | None = None, size: str = "larg
     >>> find_weights("brainbert", size="tiny")
     Weights(model='brainbert', size='tiny', sha256='untrained', seed=0)
     """
-    if model not in SIZES:
-        raise InputError(f'There is no encoder "{model}". Expected one of {", ".join(SIZES)}.')
+    known = find_model(model)
     if path is None:
-        shape_of(model, size)
+        known.shape(size)
         return Weights(model, size, UNTRAINED, seed)
     found_size, shapes = read_header(Path(path), model)
-    check_tensors(model, found_size, shapes, str(path))
+    known.check_tensors(found_size, shapes, str(path))
     weights = Weights(model, found_size, file_digest(path))
     object.__setattr__(weights, "path_", Path(path).resolve())
     return weights
 
 
-def as_weights(model: Model, given: Any) -> Weights:
+def as_weights(model: str, given: Any) -> Weights:
     """Take weights as they were found, or find them: a path, or None for random ones.
 
     Raises
@@ -101,7 +101,7 @@ def as_weights(model: Model, given: Any) -> Weights:
     return given
 
 
-def read_header(path: Path, model: Model) -> tuple[str, dict[str, tuple[int, ...]]]:
+def read_header(path: Path, model: str) -> tuple[str, dict[str, tuple[int, ...]]]:
     """Read the size and the tensor shapes of a safetensors file, without its tensors.
 
     Raises
@@ -121,7 +121,11 @@ def read_header(path: Path, model: Model) -> tuple[str, dict[str, tuple[int, ...
             f"{path}: not a whole safetensors file ({error}). "
             f"Make one of the published checkpoint with: neuroarena data convert {model} FILE"
         ) from error
-    if not isinstance(note, dict) or note.get("model") != model or note.get("size") not in SIZES[model]:
+    if (
+        not isinstance(note, dict)
+        or note.get("model") != model
+        or note.get("size") not in find_model(model).sizes
+    ):
         raise InputError(
             f"{path}: its header does not say that it holds {model}. "
             f"Make it of the published checkpoint with: neuroarena data convert {model} FILE"
@@ -139,7 +143,7 @@ def load_module(weights: Weights, device: str = "cpu") -> Any:
     InputError
         When the file has changed or gone since it was found, or the device is not there.
     """
-    load_networks()
+    import_torch("A pretrained encoder")
     path = weights.path
     if not weights.untrained:
         if path is None or not path.is_file():
@@ -161,13 +165,14 @@ def fresh_module(weights: Weights, device: str = "cpu") -> Any:
 
 @functools.lru_cache(maxsize=3)
 def _module(weights: Weights, path: Path | None, device: str) -> Any:
-    torch, networks = load_networks()
-    kind = _network(networks, weights.model)
+    import torch
+
+    model = find_model(weights.model)
     # One thread: sums in another order would move the last digits.
     torch.set_num_threads(1)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(weights.seed or 0)
-        module = kind(shape_of(weights.model, weights.size))
+        module = model.network(model.shape(weights.size))
     if path is not None:
         from safetensors.torch import load_file
 
@@ -181,31 +186,6 @@ def _module(weights: Weights, path: Path | None, device: str) -> Any:
     except (RuntimeError, AssertionError) as error:
         raise InputError(f'The device "{device}" cannot be used: {error}') from error
     return module.eval().requires_grad_(False)
-
-
-def _network(networks: Any, model: Model) -> Any:
-    if model == "emg2qwerty":
-        from neuroarena.families.emg.decoders.network import TdsNetwork
-
-        return TdsNetwork
-    return {"brainbert": networks.BrainBert, "popt": networks.PopulationTransformer}[model]
-
-
-def load_networks() -> tuple[Any, Any]:
-    """Import torch and the module of networks.
-
-    Raises
-    ------
-    MissingDependency
-        When torch is not installed.
-    """
-    try:
-        import torch
-
-        from neuroarena.families.neuroprobe.encoders import networks
-    except ImportError as error:
-        raise MissingDependency("PyTorch", "torch", "A pretrained encoder") from error
-    return torch, networks
 
 
 def _safetensors() -> Any:
