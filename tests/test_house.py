@@ -32,7 +32,17 @@ ROOMS = (
     "cli",
     "families",
 )
-FOUNDATIONS = ("errors", "atomic", "fingerprint", "lazily", "progress", "registry", "__init__", "__main__")
+FOUNDATIONS = (
+    "errors",
+    "atomic",
+    "fingerprint",
+    "lazily",
+    "pickles",
+    "progress",
+    "registry",
+    "__init__",
+    "__main__",
+)
 ALONE = ("scoring", "statistics")
 # pydantic reads manifests at the edge; everything else of these rooms is arithmetic.
 ALONE_LIBRARIES = {"numpy", "scipy", "pandas", "pyarrow", "sklearn", "pydantic", "rapidfuzz"}

@@ -11,17 +11,16 @@ from __future__ import annotations
 import io
 import math
 import pickle
-import pickletools
 import zipfile
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from neuroarena.errors import InputError
+from neuroarena.pickles import BoundedFile, PickleReader, StrangeName, demand
 
 _LARGEST_PROGRAM = 64 << 20
 _STORAGES = {
@@ -166,63 +165,51 @@ class TorchArchive:
 
 def _run(program: bytes, name: str) -> Any:
     try:
-        for operation, argument, _ in pickletools.genops(program):
-            # The reader keeps a list as long as the largest number: one operation could fill the memory.
-            if operation.name in ("PUT", "LONG_BINPUT") and int(argument or 0) > len(program):
-                raise InputError(f"{name}: its table of contents counts to {argument}. The file is damaged.")
-        return _Reader(io.BytesIO(program), name).load()
-    except InputError:
-        raise
-    # Whatever damaged bytes make of the reader: it says what the file is, and nothing was called.
-    except (
-        pickle.UnpicklingError,
-        EOFError,
-        AttributeError,
-        IndexError,
-        KeyError,
-        TypeError,
-        ValueError,
-        MemoryError,
-        OverflowError,
-        RecursionError,
-    ) as error:
+        return _Reader(BoundedFile(io.BytesIO(program), len(program)), _known_names(), "utf-8").load()
+    except StrangeName as error:
+        raise Refused(
+            f"{name}: its pickle names {error.name}, which no table of weights needs. "
+            "It was not run, and nothing was written."
+        ) from error
+    except pickle.UnpicklingError as error:
         raise InputError(
             f"{name}: its table of contents cannot be read ({error}). Fetch the file again."
         ) from error
 
 
-class _Reader(pickle.Unpickler):
-    """An unpickler for which a name means what our tables say, or nothing."""
-
-    def __init__(self, file: io.BytesIO, name: str) -> None:
-        super().__init__(file, encoding="utf-8")
-        self._name = name
-        # Made anew for each file: a program can set attributes, and must find nothing that lasts.
-        self._known: dict[str, Any] = {
-            "collections.OrderedDict": OrderedDict,
-            "collections.defaultdict": _dictionary(),
-            "torch._utils._rebuild_tensor_v2": _tensor_maker(),
-            "torch._utils._rebuild_parameter": _parameter_maker(),
-            **{f"torch.{storage}": f"dtype {storage}" for storage in _STORAGES},
-            **{full: _stand_in(full) for full in CONFIGURATION_CLASSES},
-        }
-
-    def find_class(self, module: str, name: str) -> Any:
-        full = f"{module}.{name}"
-        if full not in self._known:
-            raise Refused(
-                f"{self._name}: its pickle names {full}, which no table of weights needs. "
-                "It was not run, and nothing was written."
-            )
-        return self._known[full]
+class _Reader(PickleReader):
+    """Also makes stand-ins of configuration objects, and takes references to stored data."""
 
     def persistent_load(self, pid: Any) -> Storage:
         known = isinstance(pid, tuple) and len(pid) == 5 and pid[0] == "storage" and isinstance(pid[1], str)
         if not known or not isinstance(pid[2], str) or not isinstance(pid[4], int):
-            raise InputError(
-                f"{self._name}: it refers to data in an unknown way. Expected a file of torch.save."
-            )
+            raise pickle.UnpicklingError("it refers to data in an unknown way")
         return Storage(pid[2], _STORAGES[pid[1].removeprefix("dtype ")], pid[4])
+
+    def _load_newobj(self) -> None:
+        given = self.stack.pop()  # type: ignore[attr-defined]
+        kind = self.stack.pop()  # type: ignore[attr-defined]
+        demand(isinstance(kind, type) and isinstance(given, tuple), "a new object")
+        self.demand_known(kind)
+        self.append(kind())  # type: ignore[attr-defined]
+
+    dispatch: ClassVar[dict[int, Any]] = {
+        **PickleReader.dispatch,
+        pickle.BINPERSID[0]: pickle._Unpickler.dispatch[pickle.BINPERSID[0]],
+        pickle.NEWOBJ[0]: _load_newobj,
+    }
+
+
+def _known_names() -> dict[str, Any]:
+    """Make the table of names anew for each file: a program must find nothing that lasts."""
+    return {
+        "collections.OrderedDict": _dictionary(),
+        "collections.defaultdict": _dictionary(),
+        "torch._utils._rebuild_tensor_v2": _tensor_maker(),
+        "torch._utils._rebuild_parameter": _parameter_maker(),
+        **{f"torch.{storage}": f"dtype {storage}" for storage in _STORAGES},
+        **{full: _stand_in(full) for full in CONFIGURATION_CLASSES},
+    }
 
 
 def _tensor_maker() -> Callable[..., StoredTensor]:
@@ -232,9 +219,9 @@ def _tensor_maker() -> Callable[..., StoredTensor]:
         if not isinstance(storage, Storage) or not all(
             isinstance(value, int) for value in (offset, *shape, *strides)
         ):
-            raise InputError("a tensor is described by something else than numbers")
+            raise pickle.UnpicklingError("a tensor is described by something else than numbers")
         if len(shape) != len(strides):
-            raise InputError("a tensor has as many strides as axes")
+            raise pickle.UnpicklingError("a tensor has as many strides as axes")
         return StoredTensor(
             storage.key, storage.dtype, storage.n_stored, offset, tuple(shape), tuple(strides)
         )
@@ -251,10 +238,13 @@ def _parameter_maker() -> Callable[..., Any]:
 
 def _dictionary() -> type:
     class Dictionary(dict):  # type: ignore[type-arg]
-        """A defaultdict without its default."""
+        """An ordered dictionary, or one with a default that it never gives."""
 
-        def __init__(self, *_: Any) -> None:
-            super().__init__()
+        def __init__(self, *given: Any) -> None:
+            super().__init__(given[0] if given and isinstance(given[0], list) else ())
+
+        def set_state(self, state: Any) -> None:
+            """Drop attributes: torch keeps versions of modules there."""
 
     return Dictionary
 
@@ -265,7 +255,7 @@ def _stand_in(full: str) -> type:
 
         def __init__(self, *_: Any, **__: Any) -> None: ...
 
-        def __setstate__(self, state: Any) -> None:
+        def set_state(self, state: Any) -> None:
             self.state = state
 
     StandIn.__name__ = StandIn.__qualname__ = full.rpartition(".")[2]

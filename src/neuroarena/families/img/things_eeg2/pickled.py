@@ -8,43 +8,19 @@ not read at all but mapped, so that a file of gigabytes costs memory only for wh
 
 from __future__ import annotations
 
-import io
 import math
 import pickle
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from neuroarena.errors import InputError
+from neuroarena.pickles import BoundedFile, PickleReader, demand
 
 MAPPED_FROM_BYTES = 2**16
-MAX_TEXT_BYTES = 2**28
 MAX_DEPTH = 20
-# Plain containers, text, numbers, and calls of the few names below; no instances, persistent ids or extensions.
-_OPCODES = frozenset(
-    {
-        *(pickle.PROTO, pickle.FRAME, pickle.STOP, pickle.MARK, pickle.POP, pickle.POP_MARK, pickle.MEMOIZE),
-        *(pickle.PUT, pickle.BINPUT, pickle.LONG_BINPUT, pickle.GET, pickle.BINGET, pickle.LONG_BINGET),
-        *(pickle.NONE, pickle.NEWTRUE, pickle.NEWFALSE, pickle.INT, pickle.BININT, pickle.BININT1),
-        *(pickle.BININT2, pickle.LONG, pickle.LONG1, pickle.LONG4, pickle.FLOAT, pickle.BINFLOAT),
-        *(pickle.STRING, pickle.BINSTRING, pickle.SHORT_BINSTRING, pickle.UNICODE, pickle.BINUNICODE),
-        *(pickle.SHORT_BINUNICODE, pickle.BINUNICODE8, pickle.BINBYTES, pickle.SHORT_BINBYTES),
-        *(
-            pickle.BINBYTES8,
-            pickle.BYTEARRAY8,
-            pickle.EMPTY_TUPLE,
-            pickle.TUPLE,
-            pickle.TUPLE1,
-            pickle.TUPLE2,
-        ),
-        *(pickle.TUPLE3, pickle.EMPTY_LIST, pickle.LIST, pickle.APPEND, pickle.APPENDS, pickle.EMPTY_DICT),
-        *(pickle.DICT, pickle.SETITEM, pickle.SETITEMS, pickle.GLOBAL, pickle.STACK_GLOBAL, pickle.REDUCE),
-        pickle.BUILD,
-    }
-)
 _SIZES = {
     "f2": 2,
     "f4": 4,
@@ -76,8 +52,8 @@ class _Dtype:
     code: str
     order: str = "<"
 
-    def state(self, given: Any) -> None:
-        _demand(
+    def set_state(self, given: Any) -> None:
+        demand(
             isinstance(given, tuple) and len(given) > 1 and given[1] in ("<", ">", "|", "="),
             "a type of numbers",
         )
@@ -102,14 +78,14 @@ class _Array:
     fortran: bool = False
     content: Any = b""
 
-    def state(self, given: Any) -> None:
-        _demand(isinstance(given, tuple) and len(given) == 5, "the state of an array")
+    def set_state(self, given: Any) -> None:
+        demand(isinstance(given, tuple) and len(given) == 5, "the state of an array")
         _, shape, dtype, fortran, content = given
         self._set(shape, dtype, bool(fortran), content)
 
     def _set(self, shape: Any, dtype: Any, fortran: bool, content: Any) -> None:
         whole = isinstance(shape, tuple) and all(isinstance(n, int) and 0 <= n < 2**40 for n in shape)
-        _demand(whole and isinstance(dtype, _Dtype), "the shape and type of an array")
+        demand(whole and isinstance(dtype, _Dtype), "the shape and type of an array")
         self.shape, self.dtype, self.fortran, self.content = shape, dtype, fortran, content
 
     @classmethod
@@ -119,17 +95,12 @@ class _Array:
         return made
 
 
-def _demand(holds: bool, what: str) -> None:
-    if not holds:
-        raise pickle.UnpicklingError(f"{what} is damaged")
-
-
 def _reconstruct(*_: Any) -> _Array:
     return _Array()
 
 
 def _dtype(code: Any = None, *_: Any) -> _Dtype:
-    _demand(isinstance(code, str), "a type of numbers")
+    demand(isinstance(code, str), "a type of numbers")
     return _Dtype(code)
 
 
@@ -139,109 +110,37 @@ def _scalar(dtype: Any, content: Any) -> _Array:
 
 def _encode(text: Any, coding: Any = "latin1") -> bytes:
     """Give the bytes that pickles of protocol 2 keep as Latin-1 text."""
-    _demand(isinstance(text, str) and coding == "latin1", "a run of bytes")
+    demand(isinstance(text, str) and coding == "latin1", "a run of bytes")
     return str(text).encode("latin1")
 
 
 def _no_bytes(*given: Any) -> bytes:
-    _demand(not given, "a run of bytes")
+    demand(not given, "a run of bytes")
     return b""
 
 
 _CORES = ("numpy.core", "numpy._core")
-_NAMES: dict[tuple[str, str], Callable[..., Any]] = {
-    **{(f"{core}.multiarray", "_reconstruct"): _reconstruct for core in _CORES},
-    **{(f"{core}.multiarray", "scalar"): _scalar for core in _CORES},
-    **{(f"{core}.numeric", "_frombuffer"): _Array.of_buffer for core in _CORES},
-    ("numpy", "ndarray"): _reconstruct,
-    ("numpy", "dtype"): _dtype,
-    ("_codecs", "encode"): _encode,
+_NAMES: dict[str, Any] = {
+    **{f"{core}.multiarray._reconstruct": _reconstruct for core in _CORES},
+    **{f"{core}.multiarray.scalar": _scalar for core in _CORES},
+    **{f"{core}.numeric._frombuffer": _Array.of_buffer for core in _CORES},
+    "numpy.ndarray": _reconstruct,
+    "numpy.dtype": _dtype,
+    "_codecs.encode": _encode,
     # How protocols below 3 keep no bytes at all.
-    ("__builtin__", "bytes"): _no_bytes,
+    "__builtin__.bytes": _no_bytes,
 }
 
 
-class _Bounded(io.RawIOBase):
-    """A file that is never asked for more bytes than it has left."""
+class _Reader(PickleReader):
+    """Leaves large runs of bytes in the file."""
 
-    def __init__(self, path: Path, offset: int) -> None:
-        self.file = path.open("rb")
-        self.size = path.stat().st_size
-        self.file.seek(offset)
-
-    def _some(self, wanted: int) -> None:
-        if wanted < 0 or wanted > self.size - self.file.tell():
-            raise EOFError("it is cut short")
-
-    def read(self, size: int = -1) -> bytes:
-        self._some(size)
-        if size > MAX_TEXT_BYTES:
-            raise pickle.UnpicklingError(f"one piece of {size} bytes")
-        return self.file.read(size)
-
-    def readinto(self, buffer: Any) -> int:
-        self._some(len(buffer))
-        return self.file.readinto(buffer)
-
-    def readline(self, size: int | None = -1) -> bytes:
-        return self.file.readline(MAX_TEXT_BYTES)
-
-    def skip(self, length: int) -> Stretch:
-        self._some(length)
-        stretch = Stretch(self.file.tell(), length)
-        self.file.seek(length, 1)
-        return stretch
-
-    def close(self) -> None:
-        self.file.close()
-        super().close()
-
-
-class _Reader(pickle._Unpickler):
-    """The unpickler of the standard library, with a table of the opcodes and names that are admitted."""
-
-    def __init__(self, file: _Bounded) -> None:
-        super().__init__(file, encoding="latin1")
-        self.bounded = file
-
-    def find_class(self, module: str, name: str) -> Any:
-        known = _NAMES.get((module, name))
-        if known is None:
-            raise pickle.UnpicklingError(f"it asks for {f'{module}.{name}'[:80]!r}")
-        return known
-
-    def _bytes(self, length: int) -> None:
+    def take_bytes(self, length: int) -> Any:
         # Inside a frame the bytes are in memory already; the pickler keeps large ones out of frames.
         outside = self._unframer.current_frame is None  # type: ignore[attr-defined]
-        large = length >= MAPPED_FROM_BYTES and outside
-        self.append(self.bounded.skip(length) if large else self.read(length))  # type: ignore[attr-defined]
-
-    def _load_bytes4(self) -> None:
-        self._bytes(int.from_bytes(self.read(4), "little"))  # type: ignore[attr-defined]
-
-    def _load_bytes8(self) -> None:
-        self._bytes(int.from_bytes(self.read(8), "little"))  # type: ignore[attr-defined]
-
-    def _load_build(self) -> None:
-        state = self.stack.pop()  # type: ignore[attr-defined]
-        built = self.stack[-1]  # type: ignore[attr-defined]
-        _demand(isinstance(built, _Array | _Dtype), "an object that is built")
-        built.state(state)
-
-    def _load_reduce(self) -> None:
-        given = self.stack.pop()  # type: ignore[attr-defined]
-        called = self.stack[-1]  # type: ignore[attr-defined]
-        _demand(isinstance(given, tuple) and any(called is known for known in _NAMES.values()), "a call")
-        self.stack[-1] = called(*given)  # type: ignore[attr-defined]
-
-    dispatch: ClassVar[dict[int, Any]] = {
-        **{code[0]: pickle._Unpickler.dispatch[code[0]] for code in _OPCODES},
-        pickle.BINBYTES[0]: _load_bytes4,
-        pickle.BINBYTES8[0]: _load_bytes8,
-        pickle.BYTEARRAY8[0]: _load_bytes8,
-        pickle.BUILD[0]: _load_build,
-        pickle.REDUCE[0]: _load_reduce,
-    }
+        if length < MAPPED_FROM_BYTES or not outside:
+            return super().take_bytes(length)
+        return Stretch(self.bounded.skip(length), length)
 
 
 def read_pickled(path: str | Path) -> Any:
@@ -266,32 +165,15 @@ def read_pickled(path: str | Path) -> Any:
     if not path.is_file():
         raise InputError(f"{path}: there is no such file. Expected a pickled dictionary of arrays.")
     try:
-        file = _Bounded(path, _begin(path))
-        try:
-            loaded = _Reader(file).load()
-        finally:
-            file.close()
+        begin = _begin(path)
+        with BoundedFile(path.open("rb"), path.stat().st_size) as file:
+            file.skip(begin)
+            loaded = _Reader(file, _NAMES).load()
         return _Plain(path).of(loaded)
-    except KeyError as error:
-        code = error.args[0] if error.args else ""
+    except (pickle.UnpicklingError, EOFError, ValueError, TypeError, OverflowError) as error:
         raise InputError(
-            f"{path}: is refused: it holds {_opcode(code)}; expected NumPy arrays and plain containers only."
+            f"{path}: is refused: {error or 'it is damaged'}; expected NumPy arrays and plain containers only."
         ) from error
-    except (
-        pickle.UnpicklingError,
-        EOFError,
-        ValueError,
-        TypeError,
-        IndexError,
-        AttributeError,
-        OverflowError,
-    ) as error:
-        words = " ".join("".join(c if c.isprintable() else " " for c in str(error)).split())[:160]
-        raise InputError(
-            f"{path}: is refused: {words or 'it is damaged'}; expected NumPy arrays and plain containers only."
-        ) from error
-    except (RecursionError, MemoryError) as error:
-        raise InputError(f"{path}: is refused: it is nested too deep or too large.") from error
 
 
 def _begin(path: Path) -> int:
@@ -308,10 +190,6 @@ def _begin(path: Path) -> int:
         if shape != () or dtype != np.dtype(object):
             raise pickle.UnpicklingError(f"it is an array of the shape {shape}, not a pickled dictionary")
         return file.tell()
-
-
-def _opcode(code: Any) -> str:
-    return f"the pickle opcode {code:#04x}" if isinstance(code, int) else "an unknown reference"
 
 
 class _Plain:
@@ -348,16 +226,16 @@ class _Plain:
         order: Literal["F", "C"] = "F" if value.fortran else "C"
         count = math.prod(value.shape)
         if dtype.hasobject:
-            _demand(isinstance(value.content, list) and len(value.content) == count, "an array of objects")
+            demand(isinstance(value.content, list) and len(value.content) == count, "an array of objects")
             items = [self.of(each) for each in value.content]
             # A 0-d array of objects is how np.save keeps a dictionary.
             return items[0] if value.shape == () else _boxed(items, value.shape)
         length = count * dtype.itemsize
         if isinstance(value.content, Stretch):
-            _demand(value.content.length == length, "an array")
+            demand(value.content.length == length, "an array")
             return np.memmap(self.path, dtype, "r", value.content.offset, value.shape, order)
         content = value.content.encode("latin1") if isinstance(value.content, str) else value.content
-        _demand(isinstance(content, bytes | bytearray) and len(content) == length, "an array")
+        demand(isinstance(content, bytes | bytearray) and len(content) == length, "an array")
         array = np.frombuffer(bytes(content), dtype).reshape(value.shape, order=order)
         return array[()] if value.shape == () else array
 
