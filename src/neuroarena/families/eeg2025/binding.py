@@ -9,7 +9,8 @@ from typing import Any
 
 import pandas as pd
 
-from neuroarena.benchmarks.splits import Fold, Split
+from neuroarena.benchmarks.split_rules import fold_of
+from neuroarena.benchmarks.splits import Split
 from neuroarena.errors import InputError
 from neuroarena.families.eeg2025.hbn import HBN
 from neuroarena.families.eeg2025.hbn.facts import (
@@ -234,8 +235,4 @@ def by_release(
     if people is not None:
         tested &= examples["subject"].isin(people)
     held_out = examples["release"].eq(VALIDATION) & bool(choose and judged != VALIDATION)
-    parts = {
-        part: tuple(examples.loc[rows, "id"])
-        for part, rows in (("train", trained), ("validation", held_out), ("test", tested))
-    }
-    return Split(name, (Fold(judged, **parts),))
+    return Split(name, (fold_of(judged, examples, trained, tested, held_out),))

@@ -10,7 +10,8 @@ from typing import Any
 import pandas as pd
 
 from neuroarena.benchmarks.benchmark import Benchmark, WindowShape
-from neuroarena.benchmarks.splits import Fold, Split
+from neuroarena.benchmarks.split_rules import published_parts
+from neuroarena.benchmarks.splits import Split
 from neuroarena.datasets.dataset import locate_folder
 from neuroarena.errors import InputError
 from neuroarena.families.emg.emg2qwerty import DATASET
@@ -156,8 +157,5 @@ def _examples(dataset: Any, listed: SplitFile) -> pd.DataFrame:
 
 
 def _other_people(listed: SplitFile, examples: pd.DataFrame) -> Split:
-    there = set(examples["id"])
-    train, validation, test = (
-        tuple(session for _, session in getattr(listed, part) if session in there) for part in PARTS
-    )
-    return Split(OTHER_PEOPLE, (Fold(OTHER_PEOPLE, train=train, validation=validation, test=test),))
+    train, validation, test = ([session for _, session in getattr(listed, part)] for part in PARTS)
+    return published_parts(examples, train, test, validation, name=OTHER_PEOPLE)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+import functools
+from collections.abc import Callable, Collection, Sequence
 from typing import Literal
 
 import pandas as pd
 
+from neuroarena.benchmarks.split_rules import blocked_folds, cut_list
 from neuroarena.benchmarks.splits import Fold, Split
+from neuroarena.benchmarks.time_blocks import blocks_in_time, halves_in_time
 from neuroarena.errors import InputError
 from neuroarena.families.neuroprobe.sessions import training_sessions
-from neuroarena.families.neuroprobe.strict import blocks_in_time, halves_in_time
+from neuroarena.families.neuroprobe.windows import WINDOW_SAMPLES
 
 # Cross-subject decoders are trained on this one session.
 CROSS_SUBJECT_TRAINING = "btbank2_4"
@@ -35,7 +38,7 @@ def _halves(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Cut a test block into its validation part (the first half) and what is judged."""
     if in_time:
-        return halves_in_time(session, where)
+        return halves_in_time(session, where, least=WINDOW_SAMPLES)
     ids = _ids(session)
     cut = len(ids) // 2 if validation else 0
     return ids[:cut], ids[cut:]
@@ -52,7 +55,7 @@ def within_session(
     """Cut every session into consecutive blocks of its item list; each block is held out once.
 
     As published, the blocks are consecutive in each class, not in time: windows on both sides of a
-    cut can share samples. With `in_time` they are cut as :mod:`.strict` says.
+    cut can share samples. With `in_time` they are cut as :mod:`neuroarena.benchmarks.time_blocks` says.
 
     Parameters
     ----------
@@ -71,35 +74,14 @@ def within_session(
     InputError
         For fewer than 2 folds, or more than a session has items for.
     """
-    folds = []
-    for session, items in _sessions(examples).items():
-        if judged is not None and session not in judged:
-            continue
-        if not 2 <= n_folds <= len(items) // 2:
-            raise InputError(
-                f"within-session: {n_folds} folds of {session}, which has {len(items)} items; "
-                "expected at least 2 folds, of at least 2 items each."
-            )
-        parts = (
-            blocks_in_time(items, n_folds, session) if in_time else _blocks(_ids(items), n_folds, validation)
-        )
-        folds += [
-            Fold(f"{session}/{number}", train, test, chosen)
-            for number, (train, chosen, test) in enumerate(parts)
-        ]
-    return Split("within-session", tuple(folds))
-
-
-def _blocks(
-    ids: tuple[str, ...], n_folds: int, validation: bool
-) -> Iterator[tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]]:
-    """Hold out each of `n_folds` consecutive blocks of a list: train, validation, test."""
-    size, larger = divmod(len(ids), n_folds)
-    stop = 0
-    for number in range(n_folds):
-        start, stop = stop, stop + size + (number < larger)
-        cut = start + (stop - start) // 2 if validation else start
-        yield ids[:start] + ids[stop:], ids[start:cut], ids[cut:stop]
+    if judged is not None:
+        examples = examples[examples["session"].isin(judged)]
+    cut = (
+        functools.partial(blocks_in_time, least=WINDOW_SAMPLES)
+        if in_time
+        else cut_list(validation=validation)
+    )
+    return blocked_folds(examples, n_folds, cut=cut, name="within-session")
 
 
 def other_session(session: str, present: Sequence[str]) -> tuple[str, ...]:

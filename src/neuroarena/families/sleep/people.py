@@ -9,7 +9,8 @@ from importlib.resources import files
 
 import pandas as pd
 
-from neuroarena.benchmarks.splits import Fold, Split
+from neuroarena.benchmarks.split_rules import published_folds
+from neuroarena.benchmarks.splits import Split
 from neuroarena.errors import InputError
 
 SPLIT = "other-people"
@@ -72,17 +73,8 @@ def other_people(groups: Iterable[str], examples: pd.DataFrame) -> Split:
     InputError
         When the people there leave nobody to learn from.
     """
-    ids = {str(person): tuple(sorted(part["id"])) for person, part in examples.groupby("subject")}
-    judged: dict[str, list[str]] = {}
+    lists: dict[str, list[str]] = {}
     for group in groups:
         for name, people in folds(group).items():
-            judged.setdefault(name, []).extend(
-                example for person in people for example in ids.get(person, ())
-            )
-    everyone = [example for examples_of in judged.values() for example in examples_of]
-    cut = [
-        Fold(name, tuple(sorted(set(everyone) - set(test))), tuple(sorted(test)))
-        for name, test in judged.items()
-        if test
-    ]
-    return Split(SPLIT, tuple(cut))
+            lists.setdefault(name, []).extend(people)
+    return published_folds(examples, lists, name=SPLIT)

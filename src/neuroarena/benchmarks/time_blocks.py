@@ -6,13 +6,12 @@ import numpy as np
 import pandas as pd
 
 from neuroarena.errors import InputError
-from neuroarena.families.neuroprobe.windows import WINDOW_SAMPLES
 
 Ids = tuple[str, ...]
 
 
 def blocks_in_time(
-    session: pd.DataFrame, n_folds: int, where: str = "the session"
+    session: pd.DataFrame, n_folds: int, where: str = "the session", *, least: int = 0
 ) -> list[tuple[Ids, Ids, Ids]]:
     """Cut a session into consecutive stretches of time; each is held out once.
 
@@ -29,6 +28,8 @@ def blocks_in_time(
         At least 2.
     where : str
         How messages name the session.
+    least : int
+        Samples that a shorter window counts as; see :func:`spacing`.
 
     Returns
     -------
@@ -41,7 +42,7 @@ def blocks_in_time(
         When a part would lack a class.
     """
     ordered = _ordered(session)
-    starts, space = ordered["start"].to_numpy(), spacing(ordered)
+    starts, space = ordered["start"].to_numpy(), spacing(ordered, least)
     classes = set(ordered["target"])
     sizes = [len(part) for part in np.array_split(np.arange(len(ordered)), n_folds)]
     folds = []
@@ -55,12 +56,12 @@ def blocks_in_time(
         fold = f"{where}, fold {number}"
         _check_classes(train, classes, fold, "training")
         _check_classes(held_out, classes, fold, "held-out")
-        validation, test = halves_in_time(held_out, fold)
+        validation, test = halves_in_time(held_out, fold, least=least)
         folds.append((tuple(train["id"]), validation, test))
     return folds
 
 
-def halves_in_time(session: pd.DataFrame, where: str = "the session") -> tuple[Ids, Ids]:
+def halves_in_time(session: pd.DataFrame, where: str = "the session", *, least: int = 0) -> tuple[Ids, Ids]:
     """Cut a stretch of time in two: the earlier part for validation, the later one to be judged.
 
     The cut lies where the rarest class is best represented on both sides, and of such places nearest to
@@ -78,7 +79,7 @@ def halves_in_time(session: pd.DataFrame, where: str = "the session") -> tuple[I
     member = np.stack([(ordered["target"] == label).to_numpy() for label in classes])
     until = np.concatenate([np.zeros((len(classes), 1), dtype=int), member.cumsum(axis=1)], axis=1)
     # For every item as the first of the later part: how many items may stay in the earlier part.
-    kept = np.searchsorted(starts, starts - spacing(ordered), side="right")
+    kept = np.searchsorted(starts, starts - spacing(ordered, least), side="right")
     rarest = np.minimum(until[:, kept], until[:, -1:] - until[:, :-1]).min(axis=0)
     if rarest.max() == 0:
         raise InputError(
@@ -90,14 +91,14 @@ def halves_in_time(session: pd.DataFrame, where: str = "the session") -> tuple[I
     return tuple(ordered["id"][: kept[cut]]), tuple(ordered["id"][cut:])
 
 
-def spacing(session: pd.DataFrame) -> int:
-    """Give the samples that must lie between the starts of two items in different parts.
+def spacing(session: pd.DataFrame, least: int = 0) -> int:
+    """Return the samples that must lie between the starts of two items in different parts.
 
-    Two windows: the earlier one and the embargo. A window shorter than a second counts as a second, so
-    that the folds of a time course's bins are those of the whole second.
+    Two windows: the earlier one and the embargo. A window shorter than `least` samples counts as so many, so
+    that the folds of a time course's bins can be those of the whole window.
     """
     longest = int((session["stop"] - session["start"]).max())
-    return 2 * max(longest, WINDOW_SAMPLES)
+    return 2 * max(longest, least)
 
 
 def _ordered(session: pd.DataFrame) -> pd.DataFrame:
