@@ -29,8 +29,8 @@ from file_server import (
 from neuroarena.datasets.download import Patience
 from neuroarena.datasets.fetch import fetch, read_record, survey
 from neuroarena.datasets.fetch_plan import FetchError, FetchPlan, FetchStopped, RemoteFile, is_inside
-from neuroarena.datasets.fetch_progress import TerminalFetchProgress
 from neuroarena.errors import InputError
+from neuroarena.progress import DownloadProgress
 
 # Downloading
 
@@ -156,8 +156,8 @@ def test_the_bytes_survive_a_process_that_dies_while_the_hash_is_computed(site, 
 
 
 def test_stopping_by_hand_keeps_what_came(site, tmp_path):
-    class Hand(TerminalFetchProgress):
-        def move(self, count: int) -> None:
+    class Hand(DownloadProgress):
+        def advance(self, stage: str, count: int = 1) -> None:
             raise KeyboardInterrupt
 
     site.files["big.bin"] = BIG

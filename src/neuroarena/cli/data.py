@@ -129,8 +129,8 @@ def fetch_dataset(
     from neuroarena.datasets import load_dataset
     from neuroarena.datasets.download import Patience
     from neuroarena.datasets.fetch import fetch, survey
-    from neuroarena.datasets.fetch_progress import TerminalFetchProgress
     from neuroarena.errors import InputError
+    from neuroarena.progress import DownloadProgress
 
     chosen = load_dataset(dataset)
     if chosen.fetch_plan is None:
@@ -147,7 +147,7 @@ def fetch_dataset(
         return
     sizes = [item.size for item in items if item.state != "complete"]
     total = None if None in sizes else sum(size or 0 for size in sizes)
-    with TerminalFetchProgress(total, sum(item.have for item in items)) as progress:
+    with DownloadProgress(total, sum(item.have for item in items)) as progress:
         fetched = fetch(plan, folder, items=items, patience=patience, progress=progress)
     problems = chosen.verify(folder)
     if as_json:
@@ -207,7 +207,7 @@ def _fetch_listing(plan: FetchPlan, folder: Path, items: list[Item]) -> dict[str
 
 
 def _print_listing(listing: dict[str, Any]) -> None:
-    from neuroarena.datasets.fetch_progress import readable_size
+    from neuroarena.progress import readable_size
 
     rows = []
     for file in listing["files"]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from neuroarena import atomic
 from neuroarena.datasets.fetch_plan import FetchError, FetchStopped
-from neuroarena.datasets.fetch_progress import FetchProgress, readable_size
+from neuroarena.progress import Progress, readable_size
 
 # A cut connection costs the stretch that was being read: short ones, so that little comes twice.
 _CHUNK = 2**14
@@ -66,11 +66,21 @@ class ResumingDownloader:
         Size the file must have, where known.
     patience : Patience
         How long to try.
-    progress : FetchProgress
+    progress : Progress
         Told of every stretch of bytes.
+    stage : str, optional
+        What progress calls the file; by default the name of the part.
     """
 
-    def __init__(self, part: Path, size: int | None, patience: Patience, progress: FetchProgress) -> None:
+    def __init__(
+        self,
+        part: Path,
+        size: int | None,
+        patience: Patience,
+        progress: Progress,
+        stage: str | None = None,
+    ) -> None:
+        self.stage = stage or part.stem
         self.part, self.size, self.patience, self.progress = part, size, patience, progress
         self.note = part.with_name(f"{part.name}.json")
 
@@ -127,7 +137,7 @@ class ResumingDownloader:
             best = max(best, have)
             if failures >= self.patience.attempts:
                 raise FetchStopped(f"{url}: {reason}; gave up after {failures} attempts without a new byte.")
-            self.progress.say(f"{reason}; trying again")
+            self.progress.say(self.stage, f"{reason}; trying again")
             self.patience.wait(failures)
 
     def _attempt(self, url: str) -> None:
@@ -168,7 +178,9 @@ class ResumingDownloader:
                 raise _PassingFault("the server sent another stretch than was asked for")
             return have, total
         if have:
-            self.progress.say(f"the server sends it from the start; {readable_size(have)} come again")
+            self.progress.say(
+                self.stage, f"the server sends it from the start; {readable_size(have)} come again"
+            )
             self._start_over(have)
         return 0, _content_length(response)
 
@@ -177,7 +189,7 @@ class ResumingDownloader:
         with open(self.part, "ab" if have else "wb", buffering=0) as file:
             for chunk in response.iter_content(_CHUNK):
                 file.write(chunk)
-                self.progress.move(len(chunk))
+                self.progress.advance(self.stage, len(chunk))
 
     def _check_size(self, url: str, total: int | None) -> None:
         if self.size is not None and total is not None and total != self.size:
@@ -196,7 +208,7 @@ class ResumingDownloader:
 
     def _start_over(self, have: int) -> None:
         self.forget()
-        self.progress.move(-have)
+        self.progress.advance(self.stage, -have)
 
     def _read_note(self, url: str) -> dict[str, Any]:
         """Read where the part came from; a part of unknown or other origin is not continued."""

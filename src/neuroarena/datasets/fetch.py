@@ -16,10 +16,10 @@ from neuroarena import atomic
 from neuroarena.datasets.card import CARD
 from neuroarena.datasets.download import Patience, ResumingDownloader, remote_size
 from neuroarena.datasets.fetch_plan import FetchError, FetchPlan, FetchStopped, RemoteFile
-from neuroarena.datasets.fetch_progress import FetchProgress, NoProgress, readable_size
 from neuroarena.datasets.unpack import BadArchive, Product, free_bytes, is_in_the_way, unpack
 from neuroarena.errors import InputError
 from neuroarena.fingerprint import file_digest
+from neuroarena.progress import Progress, Silence, readable_size
 
 WORK = ".fetch"
 RECORD = "fetched.json"
@@ -126,7 +126,7 @@ def fetch(
     *,
     items: Sequence[Item] | None = None,
     patience: Patience | None = None,
-    progress: FetchProgress | None = None,
+    progress: Progress | None = None,
 ) -> Fetched:
     """Fetch a plan into a folder; what is complete already is not fetched again.
 
@@ -143,7 +143,7 @@ def fetch(
         What :func:`survey` gave, when it was called already.
     patience : Patience, optional
         How long to try.
-    progress : FetchProgress, optional
+    progress : Progress, optional
         Told how far the download has come.
 
     Raises
@@ -155,7 +155,7 @@ def fetch(
     FetchError
         When single files failed; the others are complete.
     """
-    root, patience, progress = Path(root), patience or Patience(), progress or NoProgress()
+    root, patience, progress = Path(root), patience or Patience(), progress or Silence()
     items = survey(plan, root, patience) if items is None else list(items)
     waiting = [item for item in items if item.state != "complete"]
     _check_space(waiting, root)
@@ -181,7 +181,7 @@ def fetch(
 
 
 def _fetch_one(
-    item: Item, plan: FetchPlan, root: Path, work: Path, patience: Patience, progress: FetchProgress
+    item: Item, plan: FetchPlan, root: Path, work: Path, patience: Patience, progress: Progress
 ) -> dict[str, Any]:
     """Download, check and place one file; give what is to be written down about it."""
     import pooch  # type: ignore[import-untyped]
@@ -189,7 +189,7 @@ def _fetch_one(
     file = item.file
     # The plan's word on the size before the server's, and that before none: a cut must not pass for the end.
     size = file.size if file.size is not None else item.size
-    downloader = ResumingDownloader(work / f"{file.path}.part", size, patience, progress)
+    downloader = ResumingDownloader(work / f"{file.path}.part", size, patience, progress, file.path)
     # pooch names the files, checks the hash before anything else sees them, and moves them into its folder.
     store = pooch.create(path=work, base_url=plan.base_url, registry={file.path: file.sha256})
     pooch.get_logger().setLevel("WARNING")

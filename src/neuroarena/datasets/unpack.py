@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from neuroarena.datasets.fetch_plan import FetchError, FetchStopped, RemoteFile, is_inside
-from neuroarena.datasets.fetch_progress import readable_size
+from neuroarena.progress import readable_size
 
 _CHUNK = 2**20
 _MOST_MEMBERS = 100_000

@@ -25,9 +25,9 @@ from neuroarena.cli import main
 from neuroarena.datasets import load_dataset
 from neuroarena.datasets.download import ResumingDownloader
 from neuroarena.datasets.fetch import fetch
-from neuroarena.datasets.fetch_progress import TerminalFetchProgress
 from neuroarena.families.neuroprobe.braintreebank.facts import MOVIES
 from neuroarena.families.neuroprobe.braintreebank.files import fetch_plan
+from neuroarena.progress import DownloadProgress
 
 # BrainTreebank
 
@@ -195,9 +195,9 @@ def test_a_fetch_killed_with_9_goes_on_where_it_was(site, served_twin, twin, twi
 
 
 def test_away_from_a_terminal_progress_is_lines_with_the_time_to_go(site, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(TerminalFetchProgress, "_LINE_EVERY_S", 0.0)
+    monkeypatch.setattr(DownloadProgress, "_LINE_EVERY_S", 0.0)
     site.files["big.bin"] = BIG
-    with TerminalFetchProgress(len(BIG)) as progress:
+    with DownloadProgress(len(BIG)) as progress:
         fetch(plan_of(site, PLAIN), tmp_path, patience=HASTE, progress=progress)
     said = capsys.readouterr()
     assert said.out == ""
@@ -210,8 +210,8 @@ def test_a_downloader_can_be_handed_to_pooch_by_itself(site, tmp_path):
     import pooch
 
     site.files["big.bin"] = BIG
-    from neuroarena.datasets.fetch_progress import NoProgress
+    from neuroarena.progress import Silence
 
-    downloader = ResumingDownloader(tmp_path / "x.part", None, HASTE, NoProgress())
+    downloader = ResumingDownloader(tmp_path / "x.part", None, HASTE, Silence())
     came = pooch.retrieve(f"{site.url}big.bin", sha256(BIG), "big.bin", tmp_path, downloader=downloader)
     assert Path(came).read_bytes() == BIG
