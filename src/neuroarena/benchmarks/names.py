@@ -36,7 +36,7 @@ class BenchmarkName:
         match = _NAME.fullmatch(text)
         if match is None:
             raise InputError(
-                f'"{text}" is not a benchmark name. Expected family[@definition]/task, for example neuroprobe/onset.'
+                f'"{text}" is not a benchmark name. Expected family[@definition]/task. See: neuroarena list benchmarks'
             )
         return cls(match["family"], match["definition"], match["task"])
 
