@@ -133,8 +133,9 @@ class Board:
                 ranked = ranked.astype({"significant": "boolean", "significant_leader": "boolean"})
             below = ranking.unranked.assign(status="unranked", **head)
             parts += [part for part in (ranked, below) if len(part)]
-        table = pd.concat(parts, ignore_index=True).reindex(columns=[*HEAD_COLUMNS, *TABLE_COLUMNS, "reason"])
-        return _typed(table)
+        extra = dict.fromkeys(name for ranking in self.everything for name in ranking.extra_columns)
+        columns = [*HEAD_COLUMNS, *TABLE_COLUMNS, *extra, "reason"]
+        return _typed(pd.concat(parts, ignore_index=True).reindex(columns=columns))
 
     def rows(self) -> list[dict[str, Any]]:
         """Give :meth:`frame` as plain rows, None for what is not known."""
@@ -186,6 +187,7 @@ def _ranking_dict(ranking: Ranking) -> dict[str, Any]:
         "metric": manifest.metric,
         "direction": manifest.direction,
         "tie_break": manifest.tie_break,
+        "extra_columns": list(ranking.extra_columns),
         "unit": manifest.unit,
         "cluster": manifest.cluster,
         "chance": manifest.chance,
@@ -226,7 +228,8 @@ def _typed(table: pd.DataFrame) -> pd.DataFrame:
     types: dict[str, Any] = {}
     for name in table.columns:
         types[name] = "Int64" if name in whole else "boolean" if name in flags else "float64"
-        if name in words:
+        extra_words = name not in TABLE_COLUMNS and not pd.api.types.is_numeric_dtype(table[name].dtype)
+        if name in words or extra_words:
             table[name] = table[name].where(table[name].notna(), "").astype(object)
             types[name] = object
     return table.astype(types)

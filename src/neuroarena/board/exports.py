@@ -10,6 +10,8 @@ from neuroarena.atomic import replacing, write_text
 from neuroarena.board.board import Board
 from neuroarena.board.ranking import Ranking
 from neuroarena.board.wording import (
+    cells_of,
+    column_heading,
     direction_words,
     group_letter,
     interval_text,
@@ -126,18 +128,20 @@ def _latex_table(ranking: Ranking) -> str:
         f"with 95 % interval, {ranking.rules.n_draws:,} bootstrap draws of {ranking.n_units} units; "
         f"p adjusted after Holm.{note}"
     )
+    extra = _latex_columns(ranking)
+    heads = "".join(f" & {escape_latex(column_heading(ranking, name))}" for name in extra)
     lines = [
         r"\begin{table}",
         r"\centering",
         rf"\caption{{{escape_latex(about)}}}",
-        r"\begin{tabular}{rlcrcrr}",
+        rf"\begin{{tabular}}{{rlcrcrr{'r' * len(extra)}}}",
         r"\toprule",
-        rf"\# & Team & Score [95\,\%] & {p_heading(ranking.rules)} & Tie & $P$(1st) & Ranks \\",
+        rf"\# & Team & Score [95\,\%] & {p_heading(ranking.rules)} & Tie & $P$(1st) & Ranks{heads} \\",
         r"\midrule",
     ]
     before = None
     several = ranking.table["tie_group"].nunique() < len(ranking.table)
-    for row in rows_of(ranking.table):
+    for row, more in zip(rows_of(ranking.table), cells_of(ranking, extra), strict=True):
         if several and before is not None and row.tie_group != before:
             lines.append(r"\addlinespace")
         before = row.tie_group
@@ -151,11 +155,18 @@ def _latex_table(ranking: Ranking) -> str:
             group_letter(row.tie_group),
             share_text(row.p_top1),
             ranks_text(row.rank_low, row.rank_high),
+            *more,
         ]
         lines.append(" & ".join(escape_latex(cell) for cell in cells) + r" \\")
     for row in rows_of(ranking.unranked):
         words = escape_latex(f"not ranked: {row.reason}")
         lines.append(
-            f"-- & {escape_latex(row.team)} & \\multicolumn{{5}}{{p{{0.6\\linewidth}}}}{{{words}}} \\\\"
+            f"-- & {escape_latex(row.team)} & \\multicolumn{{{5 + len(extra)}}}{{p{{0.6\\linewidth}}}}{{{words}}} \\\\"
         )
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}", ""])
+
+
+def _latex_columns(ranking: Ranking) -> tuple[str, ...]:
+    """List the columns after the usual ones: the tie-break where there is one, then the extra ones."""
+    broken = ranking.table["tie_break"].notna().any()
+    return (*(("tie_break",) if broken else ()), *ranking.extra_columns)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from neuroarena.benchmarks.faces import face_of
 from neuroarena.board.entries import Entry
@@ -72,6 +72,26 @@ def overall_of(family: str) -> Overall:
             "neuroarena.scoring.Overall.from_toml reads it."
         )
     return found
+
+
+def columns_of_family(family: str, taken: Iterable[str] = ()) -> dict[str, Callable[[Entry], Any]]:
+    """Return the columns that a family adds to its boards.
+
+    They are the face ``columns`` of a family: a mapping of names to functions of an entry, which return a number,
+    a text, or None where nothing is known.
+
+    Raises
+    ------
+    NeuroarenaError
+        When a name is among those `taken`.
+    """
+    columns = dict(face_of(family, "columns") or {})
+    clashes = [name for name in columns if name in set(taken)]
+    if clashes:
+        raise NeuroarenaError(
+            f'The family "{family}" adds the column "{clashes[0]}", which boards have already.'
+        )
+    return columns
 
 
 def own_standings(rankings: Sequence[Ranking]) -> dict[str, Standings | str]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from neuroarena.board.columns import extra_columns
 from neuroarena.board.entries import FLOORS, Judged
 from neuroarena.board.rules import Rules
 from neuroarena.board.selection import Field
@@ -46,7 +47,8 @@ class Ranking:
         their 95 % intervals; `p_holm` and `significant` against the next row, `p_holm_leader` and
         `significant_leader` against the leader, where the rules' pairs hold that comparison;
         `tie_group`; `p_top1`, `p_top3`, `p_top5`, `rank_low`, `rank_high` over the draws; `n_units`,
-        `n_entries`, `simulated`, `prize` (rank among those who may take one) and `notes`.
+        `n_entries`, `simulated`, `prize` (rank among those who may take one) and `notes`; then
+        :attr:`extra_columns`.
     unranked : DataFrame
         `team`, `reason`.
     pairs : DataFrame
@@ -118,6 +120,11 @@ class Ranking:
         """Whether clusters were drawn before units."""
         return self.draws is not None and self.draws.recipe.get("n_clusters") is not None
 
+    @property
+    def extra_columns(self) -> tuple[str, ...]:
+        """The columns after the usual ones: additional metrics of the manifest, then those that the family adds."""
+        return tuple(name for name in self.table.columns if name not in TABLE_COLUMNS)
+
     def tie_group_lists(self) -> list[list[str]]:
         """Give the teams of each tie group, best first."""
         groups: dict[int, list[str]] = {}
@@ -168,9 +175,12 @@ def rank_field(
     deciders = [one.entry.team for one in judged if one.entry.role not in ("chance", "dummy")]
     found = resolution(draws, manifest.nu, pairs, deciders)
     units = {one.entry.team: one.shown for one in judged}
+    entries = {one.entry.team: one.entry for one in judged}
     index = pd.Index(judged[0].units, name="unit")
     return Ranking(
-        table=_table(field, draws, order, breaks, pairs, probabilities, manifest, rules),
+        table=_table(field, draws, order, breaks, pairs, probabilities, manifest, rules).assign(
+            **extra_columns([entries[team] for team in teams], manifest, about, TABLE_COLUMNS)
+        ),
         pairs=pairs if draws.n_units > 1 else pairs.iloc[:0],
         draws=draws,
         rank_probabilities=probabilities,

@@ -17,6 +17,8 @@ from neuroarena.board.wording import (
     PAIR_WORDS,
     UNKNOWN,
     bounds_text,
+    cells_of,
+    column_heading,
     direction_words,
     group_letter,
     interval_text,
@@ -212,6 +214,7 @@ def _ranking(ranking: Ranking, at: int, alone: bool, shared: list[str], few_plot
         "forest": figures.get("forest"),
         "figures": [figures[kind] for kind in kinds if kind != "forest"],
         "tie_break": None if manifest.tie_break is None else METRICS.get(manifest.tie_break).title,
+        "extra_heads": [column_heading(ranking, name) for name in ranking.extra_columns],
         "p_head": p_heading(ranking.rules),
         "rows": _rows(ranking),
         "left_out": max(0, len(table) - MOST_ROWS),
@@ -233,7 +236,8 @@ def _some(teams: list[str], most: int = 8) -> str:
 def _rows(ranking: Ranking) -> list[dict[str, Any]]:
     rows, before = [], None
     several = ranking.table["tie_group"].nunique() < len(ranking.table)
-    for row in rows_of(ranking.table.head(MOST_ROWS)):
+    extras = cells_of(ranking, ranking.extra_columns)
+    for row, extra in zip(rows_of(ranking.table.head(MOST_ROWS)), extras, strict=False):
         p, sure = p_cell(row, ranking.rules, len(ranking.pairs))
         rows.append(
             {
@@ -245,6 +249,7 @@ def _rows(ranking: Ranking) -> list[dict[str, Any]]:
                 "score": score_text(row.score),
                 "bounds": bounds_text(row.ci95_low, row.ci95_high),
                 "tie_break": score_text(row.tie_break),
+                "extra": extra,
                 "behind": score_text(row.delta_leader),
                 "behind_bounds": bounds_text(row.delta_leader_low, row.delta_leader_high),
                 "ahead": score_text(row.delta_next),

@@ -7,6 +7,7 @@ from typing import Any
 
 from rich import box
 from rich.console import Console, Group, RenderableType
+from rich.measure import Measurement
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -16,6 +17,8 @@ from neuroarena.board.ranking import Ranking
 from neuroarena.board.standings import Standings
 from neuroarena.board.wording import (
     bounds_text,
+    cells_of,
+    column_heading,
     column_notes,
     direction_words,
     group_letter,
@@ -90,7 +93,7 @@ def ranking_view(ranking: Ranking, width: int = PLAIN_WIDTH, said: Sequence[str]
     """Give one ranking with its unranked teams and its warnings, but for those said elsewhere."""
     parts: list[RenderableType] = [_title(ranking)]
     if len(ranking.table):
-        parts.append(_ranking_table(ranking, width))
+        parts += _ranking_tables(ranking, width)
     for row in rows_of(ranking.unranked):
         parts.append(Text(f"  not ranked  {shown_name(row.team)}: {shown_name(row.reason)}", style="red"))
     parts += [Text(f"! {warning}", style="yellow") for warning in ranking.warnings if warning not in said]
@@ -106,15 +109,32 @@ def _title(ranking: Ranking) -> Text:
     return label
 
 
-def _ranking_table(ranking: Ranking, width: int) -> Table:
+def _ranking_tables(ranking: Ranking, width: int) -> list[Table]:
+    """Make the table of a ranking; columns besides the usual ones stand in it, or below it where they do not fit."""
+    broken_ties = ranking.table["tie_break"].notna().any() and ranking.table["rank"].size > 1
+    besides = (*(("tie_break",) if broken_ties else ()), *ranking.extra_columns)
+    whole = _ranking_table(ranking, width, besides)
+    if not besides or (width >= NARROW and _measured(whole) <= width):
+        return [whole]
+    if broken_ties and width >= NARROW:
+        return [_ranking_table(ranking, width, besides[:1]), _besides_table(ranking, besides[1:])]
+    return [_ranking_table(ranking, width, ()), _besides_table(ranking, besides)]
+
+
+def _measured(table: Table) -> int:
+    console = Console(width=10_000)
+    return Measurement.get(console, console.options, table).maximum
+
+
+def _ranking_table(ranking: Ranking, width: int, besides: Sequence[str]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), show_edge=False)
     table.add_column("#", justify="right", no_wrap=True)
     table.add_column("team", overflow="fold", min_width=12)
     table.add_column("score [95 %]", no_wrap=True)
     wide = width >= NARROW
-    broken_ties = ranking.table["tie_break"].notna().any() and ranking.table["rank"].size > 1
-    if wide and broken_ties:
-        table.add_column("tie-break", justify="right", no_wrap=True)
+    for name in besides:
+        heading = "tie-break" if name == "tie_break" else column_heading(ranking, name)
+        table.add_column(heading, justify="right", no_wrap=True)
     if wide:
         table.add_column("behind", justify="right", no_wrap=True)
     table.add_column(p_heading(ranking.rules), justify="right", no_wrap=True)
@@ -124,7 +144,7 @@ def _ranking_table(ranking: Ranking, width: int) -> Table:
         table.add_column("ranks", justify="right", no_wrap=True)
     before = None
     several = ranking.table["tie_group"].nunique() < len(ranking.table)
-    for row in rows_of(ranking.table):
+    for row, more in zip(rows_of(ranking.table), cells_of(ranking, besides), strict=True):
         if several and before is not None and known(row.tie_group) and row.tie_group != before:
             table.add_section()
         before = row.tie_group
@@ -132,9 +152,8 @@ def _ranking_table(ranking: Ranking, width: int) -> Table:
             str(row.rank),
             _team_cell(row),
             interval_text(row.score, row.ci95_low, row.ci95_high),
+            *(Text(cell) for cell in more),
         ]
-        if wide and broken_ties:
-            cells.append(score_text(row.tie_break))
         if wide:
             cells.append(score_text(row.delta_leader))
         p, sure = p_cell(row, ranking.rules, len(ranking.pairs))
@@ -142,6 +161,18 @@ def _ranking_table(ranking: Ranking, width: int) -> Table:
         if wide:
             cells.append(ranks_text(row.rank_low, row.rank_high))
         table.add_row(*cells, style="" if row.role == "entry" else "dim")
+    return table
+
+
+def _besides_table(ranking: Ranking, besides: Sequence[str]) -> Table:
+    """Show what a ranking reports besides its score."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), show_edge=False)
+    table.add_column("besides", overflow="fold", min_width=12)
+    for name in besides:
+        table.add_column(column_heading(ranking, name), justify="right", overflow="fold")
+    for row, more in zip(rows_of(ranking.table), cells_of(ranking, besides), strict=True):
+        style = "" if row.role == "entry" else "dim"
+        table.add_row(Text(shown_name(row.team)), *(Text(cell) for cell in more), style=style)
     return table
 
 

@@ -11,6 +11,7 @@ import pandas as pd
 
 from neuroarena.board.ranking import VERY_FEW_UNITS, Ranking
 from neuroarena.board.rules import Rules
+from neuroarena.scoring import METRICS
 
 UNKNOWN = "–"
 ROLE_WORDS = {
@@ -52,6 +53,34 @@ def score_text(value: Any) -> str:
     ('0.742', '–')
     """
     return f"{value:.3f}" if known(value) else UNKNOWN
+
+
+def column_heading(ranking: Ranking, name: str) -> str:
+    """Return how a table heads a column: a metric by its title, another column by its name."""
+    metric = ranking.manifest.tie_break if name == "tie_break" else name
+    if metric is not None and metric in ranking.manifest.metrics:
+        return METRICS.get(metric).title
+    return shown_name(name.replace("_", " "))
+
+
+def cells_of(ranking: Ranking, columns: Sequence[str]) -> list[list[str]]:
+    """Return the texts of some columns, row by row."""
+    return [
+        [cell_text(ranking.table[name].iloc[row]) for name in columns] for row in range(len(ranking.table))
+    ]
+
+
+def cell_text(value: Any) -> str:
+    """Return a value of an extra column as text: a number with three decimals, a stranger's text made harmless.
+
+    Examples
+    --------
+    >>> cell_text(0.51234), cell_text("a1"), cell_text(None)
+    ('0.512', 'a1', '–')
+    """
+    if not known(value):
+        return UNKNOWN
+    return shown_name(value) if isinstance(value, str) else score_text(value)
 
 
 def bounds_text(low: Any, high: Any) -> str:

@@ -23,7 +23,7 @@ from neuroarena.scoring.submissions import (
     submission_words,
     write_submission,
 )
-from neuroarena.scoring.unit_scores import UnitScores
+from neuroarena.scoring.unit_scores import UnitScores, reported_value
 
 __all__ = [
     "COMBINERS",
@@ -51,6 +51,7 @@ __all__ = [
     "read_metadata",
     "read_predictions",
     "read_words",
+    "reported_value",
     "score",
     "submission_words",
     "track_score",

@@ -73,17 +73,8 @@ class UnitScores:
             if column != "score":
                 name = self.tie_break if column == "tie_break" else column
                 assert name is not None
-                found[name] = self._additional(METRICS.get(name), column)
+                found[name] = reported_value(self.table, METRICS.get(name), column)
         return found
-
-    def _additional(self, metric: Metric, column: str) -> float:
-        prefix = f"{metric.name}."
-        own = {name: name.removeprefix(prefix) for name in self.table.columns if name.startswith(prefix)}
-        if not own:
-            means = self.table.groupby("unit", sort=True)[column].mean()
-            return metric.over_units(means.to_numpy(dtype=np.float64))
-        pooled = self.table[["unit", "n", *own]].rename(columns=own)
-        return track_score(merged_columns(pooled, metric.combiner, metric), metric.combiner)
 
     def by_unit(self) -> pd.DataFrame:
         """Give one row a unit, its folds merged.
@@ -134,6 +125,31 @@ class UnitScores:
         _check_table(table, said["directions"], path.name)
         words = {word: said[word] for word in WORDS}
         return cls(table=table, tie_break=said["tie_break"], directions=said["directions"], **words)
+
+
+def reported_value(table: pd.DataFrame, metric: Metric, column: str | None = None) -> float:
+    """Return the track's value of a metric that breaks ties or is reported besides the headline.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Of unit scores: one row per (unit, fold).
+    metric : Metric
+    column : str, optional
+        Where its unit scores stand; by default in the column of its name.
+
+    Returns
+    -------
+    float
+        In the metric's own direction: a mean or median over units, or pooled over its columns.
+    """
+    prefix = f"{metric.name}."
+    own = {name: name.removeprefix(prefix) for name in table.columns if name.startswith(prefix)}
+    if not own:
+        means = table.groupby("unit", sort=True)[column or metric.name].mean()
+        return metric.over_units(means.to_numpy(dtype=np.float64))
+    pooled = table[["unit", "n", *own]].rename(columns=own)
+    return track_score(merged_columns(pooled, metric.combiner, metric), metric.combiner)
 
 
 def _type_of(column: str) -> pa.DataType:

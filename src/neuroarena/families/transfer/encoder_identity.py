@@ -73,3 +73,12 @@ def _verdict(entry: Entry, weights: dict[str, str]) -> Entry:
     return dataclasses.replace(
         entry, reason=f"void: the weights identity check found different weights under one name: {found}"
     )
+
+
+def show_weights(entry: Entry) -> str | None:
+    """Return the beginning of the hash of an entry's weights, as boards show it; None for a floor without weights."""
+    known = entry.provenance.get("encoder_weights")
+    return None if known is None else str(known)[:_SHOWN]
+
+
+COLUMNS = {"encoder_weights": show_weights}

@@ -42,6 +42,7 @@ class Transfer:
     definitions = DEFINITIONS
     overall = Overall.from_toml(Path(__file__).with_name("overall.toml"))
     entry_rules = "neuroarena.families.transfer.encoder_identity:void_changed_encoders"
+    columns = "neuroarena.families.transfer.encoder_identity:COLUMNS"
     own_standings = "neuroarena.families.transfer.standings:OWN_STANDINGS"
     start_kit = Path(__file__).with_name("startkit")
 
