@@ -9,6 +9,7 @@ import hashlib
 import importlib.util
 import inspect
 import json
+import os
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -54,9 +55,9 @@ def digest(value: Any) -> str:
 
 def file_digest(path: str | Path) -> str:
     """Give the SHA-256 of a file's content; remembered while its size and times stay as they are."""
-    path = Path(path).resolve()
-    status = path.stat()
-    identity = (str(path), status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
+    path = os.path.realpath(path)
+    status = os.stat(path)
+    identity = (path, status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
     if identity not in _digests:
         _digests[identity] = _remembered_digest(path, identity)
     return _digests[identity]
@@ -72,7 +73,7 @@ def remember_digests_in(folder: Path) -> None:
     _memory = folder
 
 
-def _remembered_digest(path: Path, identity: tuple[str, int, int, int, int]) -> str:
+def _remembered_digest(path: str, identity: tuple[str, int, int, int, int]) -> str:
     note = _memory / digest(identity) if _memory is not None and identity[1] >= 2**20 else None
     if note is not None and note.exists():
         return note.read_text(encoding="ascii")
@@ -119,38 +120,45 @@ def _module_of(thing: Any) -> ModuleType:
 
 def _module_fingerprint(name: str) -> str:
     sources: dict[str, str] = {}
-    waiting = [name]
+    waiting, met = [name], {name}
     while waiting:
         current = waiting.pop()
         path = _source_path(current)
-        if current in sources or path is None:
+        if path is None:
             continue
         # The entry script is known as __main__ in one process and __mp_main__ in its workers.
         label = "__main__" if current == "__mp_main__" else current
         sources[label] = file_digest(path)
-        waiting.extend(_imports(str(path), current, sources[label]))
+        found = [each for each in _imports(path, current, sources[label]) if each not in met]
+        met.update(found)
+        waiting.extend(found)
     if not sources:
         raise ValueError(f"{name} has no source file to fingerprint")
     return digest(sources)
 
 
-def _source_path(name: str) -> Path | None:
-    """Find the source of a module without importing it or its parents; None for a name that is no module."""
-    loaded = sys.modules.get(name)
-    file = getattr(loaded, "__file__", None)
+def _source_path(name: str) -> str | None:
+    """Find the source of a module without importing it or its parents; None for a name that is no module.
+
+    Asked for hundreds of names at every evaluation, so paths are plain text here.
+    """
+    file = getattr(sys.modules.get(name), "__file__", None)
     if file is not None:
-        return Path(file) if file.endswith(".py") and Path(file).exists() else None
+        return file if file.endswith(".py") and os.path.exists(file) else None
+    parent = sys.modules.get(name.rpartition(".")[0])
+    if parent is not None and not hasattr(parent, "__path__"):
+        return None  # a class or a function of a module
     top, *rest = name.split(".")
     package = sys.modules.get(top) or importlib.util.find_spec(top)
-    origin = getattr(package, "origin", None)
-    if not rest and isinstance(origin, str) and origin.endswith(".py"):
-        return Path(origin)
-    for root in (
-        getattr(package, "__path__", None) or getattr(package, "submodule_search_locations", None) or ()
-    ):
-        place = Path(root, *rest)
-        for path in (place / "__init__.py", place.with_name(f"{place.name}.py")):
-            if path.exists():
+    if not rest:
+        origin = getattr(package, "origin", None)
+        if isinstance(origin, str) and origin.endswith(".py"):
+            return origin
+    roots = getattr(package, "__path__", None) or getattr(package, "submodule_search_locations", None) or ()
+    for root in roots:
+        place = os.path.join(root, *rest)
+        for path in (os.path.join(place, "__init__.py"), f"{place}.py"):
+            if os.path.exists(path):
                 return path
     return None
 
