@@ -88,12 +88,12 @@ class _Unavailable(dict):  # type: ignore[type-arg]
 
 def starts_of(root: Path) -> list[tuple[Path, np.ndarray]]:
     """List the files, and the starts of the windows of both challenges in each; not timed."""
-    from neuroarena.families.eeg2025 import FAMILY
+    from neuroarena import load_benchmark
     from neuroarena.families.eeg2025.hbn import HBN
 
     data = HBN(root)
     tables = [
-        FAMILY.load(task, "as-scored", str(root), releases=["R5"]).examples
+        load_benchmark(f"eeg2025@as-scored/{task}", str(root), releases=["R5"]).examples
         for task in ("response-time", "externalizing")
     ]
     found = []

@@ -8,8 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from neuroarena.benchmarks import Benchmark
-from neuroarena.benchmarks.names import load_benchmarks
+from neuroarena.benchmarks import Benchmark, load_benchmarks
 from neuroarena.datasets import load_dataset
 
 SIZES: dict[str, dict[str, Any]] = {

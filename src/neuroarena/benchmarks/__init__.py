@@ -11,15 +11,15 @@ from neuroarena.benchmarks.benchmark import (
     check_examples,
 )
 from neuroarena.benchmarks.codebook import Codebook
+from neuroarena.benchmarks.loading import load_benchmark, load_benchmarks
 from neuroarena.benchmarks.names import (
     FAMILIES,
     BenchmarkName,
     canonical_order,
     list_benchmarks,
-    load_benchmark,
-    load_benchmarks,
     resolve,
 )
+from neuroarena.benchmarks.options import FamilyOptions
 from neuroarena.benchmarks.splits import Fold, Split
 
 __all__ = [
@@ -29,6 +29,7 @@ __all__ = [
     "BenchmarkName",
     "Codebook",
     "Family",
+    "FamilyOptions",
     "Fold",
     "Split",
     "Suite",

@@ -131,9 +131,9 @@ class Suite:
 class Family(Protocol):
     """What a registered benchmark family provides.
 
-    A family with one definition and one task is the smallest one; `options` of :meth:`load` are
-    the family's own and unknown ones are refused. A family of models that are shown stimuli, rather than decoders
-    of recordings, says ``judges = "models"``.
+    A family with one definition and one task is the smallest one. One that can be loaded in several ways has the
+    face `options`, a model derived from :class:`.options.FamilyOptions`; its :meth:`load` is given an instance of it.
+    A family of models that are shown stimuli, rather than decoders of recordings, says ``judges = "models"``.
     """
 
     name: str
@@ -156,8 +156,8 @@ class Family(Protocol):
         """Tell what windows look like, without needing data."""
         ...
 
-    def load(self, task: str, definition: str, data: str | None = None, **options: Any) -> Benchmark:
-        """Bind a task to data."""
+    def load(self, task: str, definition: str, data: str | None = None, *options: Any) -> Benchmark:
+        """Bind a task to data; where the family has the face `options`, the fourth argument is an instance of it."""
         ...
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 from dataclasses import dataclass
-from typing import Any
 
-from neuroarena.benchmarks.benchmark import Benchmark, Family, Suite
+from neuroarena.benchmarks.benchmark import Family
 from neuroarena.errors import InputError
 from neuroarena.registry import Registry, unknown_name
 
@@ -113,39 +111,3 @@ def resolve(name: str) -> tuple[Family, str, tuple[str, ...]]:
         at = f"@{parsed.definition}" if parsed.definition else ""
         raise unknown_name("benchmark", name, [f"{parsed.family}{at}/{task}" for task in tasks], "benchmarks")
     return family, definition, (parsed.task,)
-
-
-def load_benchmarks(name: str, data: str | None = None, **options: Any) -> tuple[Benchmark, ...]:
-    """Load every task that a name stands for, one or a whole suite."""
-    family, definition, tasks = resolve(name)
-    known = list(inspect.signature(family.load).parameters)[3:]
-    for option in options:
-        if option not in known:
-            offered = f"it has {', '.join(known)}" if known else "it has none"
-            raise InputError(f'The benchmark family "{family.name}" has no option "{option}"; {offered}.')
-    return tuple(family.load(task, definition, data, **options) for task in tasks)
-
-
-def load_benchmark(name: str, data: str | None = None, **options: Any) -> Benchmark | Suite:
-    """Load a benchmark by its name, or a suite by the name of its family.
-
-    Parameters
-    ----------
-    name : str
-        ``family[@definition]/task``, or ``family[@definition]`` for the suite. A task's own name is enough
-        where only one family has it.
-    data : str, optional
-        Folder of the dataset; without it, where the dataset's environment variables point.
-    **options
-        What the family offers besides (for Neuroprobe: ``subset``, ``multiclass``, ``sessions``).
-
-    Raises
-    ------
-    UnknownName
-        With the closest names, when there is no such benchmark.
-    """
-    _, _, tasks = resolve(name)
-    loaded = load_benchmarks(name, data, **options)
-    if BenchmarkName.parse(name).task is None and (len(tasks) > 1 or name in FAMILIES.names()):
-        return Suite(name, loaded)
-    return loaded[0]

@@ -139,7 +139,7 @@ def leaks(
     as_json: Json = False,
 ) -> None:
     """Look for answers that need no brain activity: order, length, a channel, duplicates; exit code 1 when found."""
-    from neuroarena.benchmarks.names import load_benchmarks
+    from neuroarena.benchmarks import load_benchmarks
     from neuroarena.evaluation.leaks import check_leaks
 
     loaded = load_benchmarks(benchmark, data, **named_values(option or []))

@@ -169,38 +169,29 @@ def family_options(
     return {name: value for name, value in given.items() if value is not None} | named_values(option or [])
 
 
-def named_values(texts: list[str]) -> dict[str, Any]:
-    """Read ``name=value`` texts: a value is yes, no, a number, a list with commas, or text.
+def named_values(texts: list[str]) -> dict[str, str]:
+    """Read ``name=value`` texts; the model of the family's options makes values of them.
 
     Raises
     ------
     InputError
-        When a text has another form.
+        When a text has another form, or a name occurs twice.
 
     Examples
     --------
-    >>> named_values(["sessions=3", "people=a,b", "fast=yes"])
-    {'sessions': 3, 'people': ['a', 'b'], 'fast': True}
+    >>> named_values(["folds=5", "sessions=1_1,1_2", "max-samples = 60"])
+    {'folds': '5', 'sessions': '1_1,1_2', 'max_samples': '60'}
     """
-    values = {}
+    values: dict[str, str] = {}
     for text in texts:
         name, equals, value = text.partition("=")
-        if not equals or not name.strip():
-            raise InputError(f'"{text}" is no option. Expected NAME=VALUE.')
-        several = [_value(part.strip()) for part in value.split(",") if part.strip()]
-        values[name.strip().replace("-", "_")] = several if "," in value else _value(value.strip())
+        name = name.strip().replace("-", "_")
+        if not equals or not name:
+            raise InputError(f'"{text}" is not an option. Expected -O NAME=VALUE.')
+        if name in values:
+            raise InputError(f"The option {name} was given twice; several values are separated by commas.")
+        values[name] = value.strip()
     return values
-
-
-def _value(text: str) -> Any:
-    if text.lower() in ("yes", "true", "no", "false"):
-        return text.lower() in ("yes", "true")
-    for number in (int, float):
-        try:
-            return number(text)
-        except ValueError:
-            continue
-    return text
 
 
 def _listed(text: str | None) -> list[str] | None:

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neuroarena.benchmarks import Benchmark, Fold, Split
+from neuroarena.benchmarks import Benchmark, Fold, Split, load_benchmark
 from neuroarena.decoders import Chance, Decoder
 from neuroarena.errors import InputError
 from neuroarena.evaluation import evaluate
@@ -53,7 +53,7 @@ def exo_twin(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def load(task: str, root: Path, **options: Any) -> Benchmark:
-    return FAMILY.load(task, "2026", str(root), **options)
+    return load_benchmark(f"bci/{task}", str(root), **options)
 
 
 def mean_score(decoder: Decoder, benchmark: Benchmark, split: str, cache: Path) -> float:

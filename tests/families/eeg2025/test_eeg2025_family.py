@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from hbn_twin import twin
-from neuroarena import evaluate
+from neuroarena import evaluate, load_benchmark
 from neuroarena.decoders import load_decoder
 from neuroarena.errors import InputError
 from neuroarena.families.eeg2025 import FAMILY
@@ -25,7 +25,7 @@ FACTORS = ("externalizing", "p-factor", "internalizing", "attention")
 
 
 def load(task: str, definition: str = "as-scored", **options):
-    return FAMILY.load(task, definition, str(twin()), **options)
+    return load_benchmark(f"eeg2025@{definition}/{task}", str(twin()), **options)
 
 
 def test_the_definitions_have_the_tasks_of_the_paper_and_as_scored_comes_first():
@@ -196,11 +196,15 @@ def test_the_reference_is_left_out_on_request_but_not_as_scored():
 @pytest.mark.parametrize(
     ("definition", "options", "message"),
     [
-        ("as-scored", {"channels": 128}, "channels must be 129"),
-        ("as-described", {"channels": 64}, "channels must be 129, or 128"),
-        ("as-described", {"channels": "129"}, "channels must be 128 or 129"),
-        ("as-described", {"minimum_minutes": 0}, "minimum_minutes"),
-        ("as-scored", {"fast": "yes"}, "fast true or false"),
+        ("as-scored", {"channels": 128}, "the option channels must be 129, as in the published scorer"),
+        ("as-described", {"channels": 64}, "the option channels is 64; expected 129 or 128"),
+        ("as-described", {"channels": "130"}, 'the option channels is "130"; expected 129 or 128'),
+        (
+            "as-described",
+            {"minimum_minutes": 0},
+            "minimum_minutes is 0; expected a number, above 0 and below 1000",
+        ),
+        ("as-scored", {"fast": "perhaps"}, 'the option fast is "perhaps"; expected yes or no'),
         ("as-scored", {"releases": ["R9"]}, "has no release R9"),
         ("as-scored", {"releases": ["R1"]}, "has neither R5 nor R12"),
     ],
@@ -215,7 +219,7 @@ def test_real_data_that_lack_releases_are_refused_unless_releases_are_named(tmp_
         (tmp_path / name).symlink_to(twin() / name)
     with pytest.raises(InputError, match="needs the releases R2, R3, R4, R6"):
         FAMILY.load("response-time", "as-scored", str(tmp_path))
-    named = FAMILY.load("response-time", "as-scored", str(tmp_path), releases=["R1", "R5"])
+    named = load_benchmark("eeg2025@as-scored/response-time", str(tmp_path), releases=["R1", "R5"])
     assert named.splits == ("validation",)
     assert not named.simulated
     assert "Restricted to the releases R1, R5." in named.notes
@@ -227,7 +231,7 @@ def test_raw_recordings_are_refused_with_the_command_that_makes_them_fit(tmp_pat
     shutil.copytree(path.parent, target / path.relative_to(source).parent)
     shutil.copy(source / "participants.tsv", target)
     write_bdf(target / path.relative_to(source), CHANNELS, np.zeros((129, 5000)), 500)
-    benchmark = FAMILY.load("response-time", "as-scored", str(tmp_path), releases=["R5"])
+    benchmark = load_benchmark("eeg2025@as-scored/response-time", str(tmp_path), releases=["R5"])
     with pytest.raises(InputError, match=r"has 500 Hz.*neuroarena data preprocess hbn RAW OUT"):
         _ = benchmark.examples
 
@@ -240,7 +244,7 @@ def test_a_person_in_two_releases_is_refused_by_name(tmp_path: Path):
         (tmp_path / release / f"sub-{FAST_SUBJECT}").symlink_to(
             twin() / "R5_L100_bdf" / f"sub-{FAST_SUBJECT}"
         )
-    benchmark = FAMILY.load("response-time", "as-scored", str(tmp_path), releases=["R1", "R5"])
+    benchmark = load_benchmark("eeg2025@as-scored/response-time", str(tmp_path), releases=["R1", "R5"])
     with pytest.raises(InputError, match=f"{FAST_SUBJECT} is in two releases, R1, R5"):
         _ = benchmark.examples
 

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from hbn_twin import twin
+from neuroarena.benchmarks import load_benchmark
 from neuroarena.errors import InputError, NeuroarenaError
-from neuroarena.families.eeg2025 import FAMILY, overall, prediction_rows, score_windows, submission_windows
+from neuroarena.families.eeg2025 import overall, prediction_rows, score_windows, submission_windows
 from neuroarena.families.eeg2025.submissions import intervals
 from neuroarena.families.eeg2025.windows import cropped_starts
 from neuroarena.scoring import score
@@ -20,7 +21,7 @@ from neuroarena.statistics.resampling import draw_counts
 
 @cache
 def load(task: str, definition: str = "as-scored", **options):
-    return FAMILY.load(task, definition, str(twin()), **options)
+    return load_benchmark(f"eeg2025@{definition}/{task}", str(twin()), **options)
 
 
 @cache

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 from emg_sessions import hand_made, load, press, small_twin
+from neuroarena.benchmarks import load_benchmark
 from neuroarena.errors import InputError
 from neuroarena.evaluation import evaluate
 from neuroarena.evaluation.plan import plan_runs
@@ -120,7 +121,7 @@ def test_without_a_split_file_nothing_is_drawn_by_chance(copied, tmp_path):
     (copied / "generic.yaml").rename(tmp_path / "mine.yaml")
     with pytest.raises(InputError, match=r"there is no generic\.yaml, the published list"):
         load(copied)
-    given = FAMILY.load("emg2qwerty", "2026", str(copied), split_file=str(tmp_path / "mine.yaml"))
+    given = load_benchmark("emg/emg2qwerty", str(copied), split_file=str(tmp_path / "mine.yaml"))
     assert given.options == {"split_file": "mine.yaml"}
 
 

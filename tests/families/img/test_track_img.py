@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neuroarena.benchmarks import Benchmark, Split
+from neuroarena.benchmarks import Benchmark, Split, load_benchmark
 from neuroarena.decoders import Chance, Context, Dummy, Group, Part, n_examples
 from neuroarena.decoders.embedding_ridge import EmbeddingRidge
 from neuroarena.errors import InputError
@@ -99,10 +99,10 @@ def test_other_embeddings_or_candidates_are_another_task(benchmark: Benchmark, t
 def test_people_can_be_chosen_and_unknown_ones_are_refused(benchmark: Benchmark, tmp_path: Path) -> None:
     place = str(tmp_path / "t")
     simulate(place, **{**SMALL, "training_images": 20})
-    one = FAMILY.load("things-eeg2", "2026", place, subjects=["02"])
+    one = load_benchmark("img/things-eeg2", place, subjects=["02"])
     assert [fold.name for fold in one.split("unseen-images").folds] == ["sub-02"]
     with pytest.raises(InputError, match="asked for sub-09"):
-        FAMILY.load("things-eeg2", "2026", place, subjects=["sub-09"])
+        load_benchmark("img/things-eeg2", place, subjects=["sub-09"])
 
 
 # The split
@@ -316,7 +316,7 @@ def test_the_folder_of_embeddings_may_be_elsewhere(tmp_path: Path) -> None:
     moved = shutil.move(place / "image_embeddings" / "dinov2-giant.npy", tmp_path / "mine.npy")
     with pytest.raises(InputError, match="expected one file of embeddings"):
         FAMILY.load("things-eeg2", "2026", str(place))
-    loaded = FAMILY.load("things-eeg2", "2026", str(place), embeddings=str(moved))
+    loaded = load_benchmark("img/things-eeg2", str(place), embeddings=str(moved))
     assert loaded.codebook is not None
     assert loaded.codebook.length == 48
 

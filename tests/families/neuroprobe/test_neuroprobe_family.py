@@ -135,7 +135,9 @@ def test_a_missing_session_of_real_data_is_an_error(twin, tmp_path):
 
 
 def test_unknown_options_are_refused(twin):
-    with pytest.raises(InputError, match='has no option "colour"; it has subset, multiclass, sessions'):
+    with pytest.raises(
+        InputError, match=r'No neuroprobe option "colour"\. See: neuroarena list options neuroprobe'
+    ):
         load_benchmark("neuroprobe/onset", data=twin, colour="red")
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neuroarena.benchmarks import Benchmark
+from neuroarena.benchmarks import Benchmark, load_benchmark
 from neuroarena.decoders.streams import Playback
 from neuroarena.errors import InputError
 from neuroarena.evaluation import evaluate
@@ -159,13 +159,13 @@ def test_a_real_folder_that_lacks_a_night_is_an_error(tmp_path: Path):
     shutil.move(tmp_path / "twin" / "sleep-cassette", tmp_path / "sleep-cassette")
     with pytest.raises(InputError, match="76 of 78 people are missing, the first SC402"):
         FAMILY.load("sleep-edf", "2026", str(tmp_path))
-    some = FAMILY.load("sleep-edf", "2026", str(tmp_path), subjects=["SC400", "SC401"])
+    some = load_benchmark("sleep/sleep-edf", str(tmp_path), subjects=["SC400", "SC401"])
     assert sorted(some.examples["subject"].unique()) == ["SC400", "SC401"]
     assert not some.simulated
     for path in (tmp_path / "sleep-cassette").glob("SC4012*"):
         path.unlink()
     with pytest.raises(InputError, match="the night SC4012 is missing"):
-        FAMILY.load("sleep-edf", "2026", str(tmp_path), subjects=["SC400", "SC401"])
+        load_benchmark("sleep/sleep-edf", str(tmp_path), subjects=["SC400", "SC401"])
 
 
 def test_recordings_without_a_usable_onset_are_left_out_and_named(tmp_path: Path):
@@ -191,7 +191,7 @@ def test_recordings_without_a_usable_onset_are_left_out_and_named(tmp_path: Path
 def test_another_k_is_another_task_and_zero_is_the_first_n2(folders: Path):
     make_benchmark(folders / "sleep-edf", "sleep-edf")
     data = str(folders / "sleep-edf")
-    usual, first, strict = (FAMILY.load("sleep-edf", "2026", data, k=k) for k in (1, 0, 6))
+    usual, first, strict = (load_benchmark("sleep/sleep-edf", data, k=k) for k in (1, 0, 6))
     assert usual.manifest.hash == FAMILY.manifest("sleep-edf", "2026").hash
     assert len({each.manifest.hash for each in (usual, first, strict)}) == 3
     assert "k = 0" in first.manifest.title
@@ -209,17 +209,17 @@ def test_another_k_is_another_task_and_zero_is_the_first_n2(folders: Path):
 @pytest.mark.parametrize(
     ("task", "options", "words"),
     [
-        ("muse", {"k": 2}, "neither study nor k"),
-        ("muse", {"study": "cassette"}, "neither study nor k"),
-        ("sleep-edf", {"study": "hospital"}, "No study of Sleep-EDF"),
+        ("muse", {"k": 2}, 'sleep/muse has no option "k"; it is an option of sleep/sleep-edf'),
+        ("muse", {"study": "cassette"}, 'sleep/muse has no option "study"'),
+        ("sleep-edf", {"study": "hospital"}, 'study is "hospital"; expected cassette or telemetry'),
         ("sleep-edf", {"study": "telemetry"}, "holds no night of the telemetry study"),
-        ("sleep-edf", {"k": -1}, "k must be a whole number from 0"),
+        ("sleep-edf", {"k": -1}, "k is -1; expected a whole number, 0 or more"),
     ],
 )
 def test_options_that_are_none_are_refused(folders: Path, task: str, options: dict, words: str):
     make_benchmark(folders / task, task)
     with pytest.raises(InputError, match=words):
-        FAMILY.load(task, "2026", str(folders / task), **options)
+        load_benchmark(f"sleep/{task}", str(folders / task), **options)
 
 
 def test_without_data_the_message_says_how_to_make_some():

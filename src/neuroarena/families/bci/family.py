@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from pydantic import Field
 
 from neuroarena.benchmarks.benchmark import Benchmark, WindowShape
+from neuroarena.benchmarks.options import FamilyOptions
 from neuroarena.benchmarks.splits import Split
 from neuroarena.datasets.dataset import locate_folder
-from neuroarena.errors import InputError
 from neuroarena.families.bci import examples, folds
 from neuroarena.families.bci.bci_commands import DATASET as COMMANDS
 from neuroarena.families.bci.bci_commands import BciCommands
@@ -40,6 +41,22 @@ _SPLIT_RULES: dict[str, dict[str, Callable[[pd.DataFrame], Split]]] = {
 }
 
 
+class BciOptions(FamilyOptions):
+    """What can be chosen of the BCI track."""
+
+    subjects: tuple[str, ...] | None = Field(
+        default=None, description="Only these people; the split hash then differs."
+    )
+    authors_exclusions: bool = Field(
+        default=False,
+        description="Leave out the five recordings that the authors of the data left out.",
+        json_schema_extra={"tasks": ["ssvep-exo"]},
+    )
+
+
+_DEFAULTS = BciOptions()
+
+
 class Bci:
     """Commands of a brain-computer interface, on sessions and people that were not trained on."""
 
@@ -47,6 +64,7 @@ class Bci:
     title = "BCI: cued commands on later sessions, without recalibration"
     definitions = DEFINITIONS
     start_kit = Path(__file__).with_name("startkit")
+    options = BciOptions
 
     def tasks(self, definition: str) -> tuple[str, ...]:
         """List the tasks in their canonical order."""
@@ -67,13 +85,7 @@ class Bci:
         return WindowShape(channel_table(_OCCIPITAL, kind="eeg"), 256.0, 1024)
 
     def load(
-        self,
-        task: str,
-        definition: str,
-        data: str | None = None,
-        *,
-        subjects: Iterable[str] | None = None,
-        authors_exclusions: bool = False,
+        self, task: str, definition: str, data: str | None = None, options: BciOptions = _DEFAULTS
     ) -> Benchmark:
         """Bind a task to a folder.
 
@@ -84,25 +96,19 @@ class Bci:
         data : str, optional
             The folder; without it, where ``NEUROARENA_BCI_COMMANDS`` or ``NEUROARENA_SSVEP_EXO``, or
             ``NEUROARENA_DATA``, point.
-        subjects : iterable of str, optional
-            Only these people; the split hash then differs.
-        authors_exclusions : bool
-            SSVEP only: leave out the five recordings that the authors of the data left out.
+        options : BciOptions
 
         Raises
         ------
         InputError
-            For an option that does not fit the task, and for people or sessions that are not in the folder.
+            For people or sessions that are not in the folder.
         """
-        wanted = None if subjects is None else tuple(str(name).removeprefix("sub-") for name in subjects)
+        named = options.subjects
+        wanted = None if named is None else tuple(name.removeprefix("sub-") for name in named)
         manifest = self.manifest(task, definition)
         if task == "commands":
-            if authors_exclusions:
-                raise InputError(
-                    'bci/commands has no option "authors_exclusions"; it is one of bci/ssvep-exo.'
-                )
             return _load_commands(manifest, data, wanted)
-        return _load_flicker(manifest, data, wanted, authors_exclusions)
+        return _load_flicker(manifest, data, wanted, options.authors_exclusions)
 
 
 FAMILY = Bci()

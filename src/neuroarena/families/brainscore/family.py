@@ -6,7 +6,10 @@ import inspect
 from pathlib import Path
 from typing import Any
 
+from pydantic import Field
+
 from neuroarena.benchmarks.benchmark import WindowShape
+from neuroarena.benchmarks.options import FamilyOptions
 from neuroarena.errors import InputError
 from neuroarena.families.brainscore.definitions import QUESTIONS
 from neuroarena.families.brainscore.registries import benchmark_registry
@@ -23,6 +26,19 @@ _PREDICTIVITY = (
 VERSIONS = {**dict.fromkeys(_PREDICTIVITY, ("4", "3")), "Kar2019-ost": ("2",)}
 
 
+class BrainScoreOptions(FamilyOptions):
+    """What can be chosen of a comparison."""
+
+    version: int | None = Field(
+        default=None,
+        ge=1,
+        description="Another version of the benchmark than the definition's: 3 scores by (r / c)^2, 4 by r^2 / c.",
+    )
+
+
+_DEFAULTS = BrainScoreOptions()
+
+
 class BrainScore:
     """How like a brain is a model of vision?"""
 
@@ -31,6 +47,7 @@ class BrainScore:
     definitions = (LATEST, "4", "3", "2", "1")
     overall = Overall.from_toml(Path(__file__).with_name("overall.toml"))
     judges = "models"
+    options = BrainScoreOptions
 
     def tasks(self, definition: str) -> tuple[str, ...]:
         """List the benchmarks that have a version; all of them for the latest."""
@@ -57,7 +74,9 @@ class BrainScore:
             f"{self.name}/{task} shows images to a model of vision; it has no windows of signals."
         )
 
-    def load(self, task: str, definition: str, data: str | None = None, *, version: int | None = None) -> Any:
+    def load(
+        self, task: str, definition: str, data: str | None = None, options: BrainScoreOptions = _DEFAULTS
+    ) -> Any:
         """Load a benchmark, to be called with a model.
 
         Parameters
@@ -68,8 +87,7 @@ class BrainScore:
             "latest", or a version.
         data : str, optional
             Folder of the recordings; without it, where ``NEUROARENA_BRAINSCORE`` points.
-        version : int, optional
-            Another version of the benchmark: 3 scores by (r / c)^2, 4 by r^2 / c.
+        options : BrainScoreOptions
 
         Raises
         ------
@@ -78,6 +96,7 @@ class BrainScore:
         """
         from neuroarena.families.brainscore.loading import load_benchmark
 
+        version = options.version
         chosen = version if version is not None or definition == LATEST else int(definition)
         given = {name: value for name, value in (("data", data), ("version", chosen)) if value is not None}
         takes = inspect.signature(benchmark_registry.get(task)).parameters

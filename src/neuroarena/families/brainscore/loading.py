@@ -63,7 +63,7 @@ def load_benchmark(benchmark: Any, *arguments: Any, **options: Any) -> Any:
     if not isinstance(benchmark, str):
         return benchmark
     if "/" in benchmark and benchmark not in benchmark_registry:
-        from neuroarena.benchmarks.names import load_benchmark as load_other
+        from neuroarena.benchmarks import load_benchmark as load_other
 
         return load_other(benchmark, *arguments, **options)
     loaded = _made(benchmark_registry, benchmark, *arguments, **options)

@@ -42,13 +42,14 @@ def brainscore(
 ) -> None:
     """Compare a model of vision with recordings; the scores are normalised by what the recordings allow."""
     from neuroarena.families.brainscore import load_model, score
-    from neuroarena.families.brainscore.family import FAMILY, LATEST
+    from neuroarena.families.brainscore.family import FAMILY, LATEST, BrainScoreOptions
 
     sys.path.insert(0, "")  # a model may be given as module:function of a file in this folder
     candidate = load_model(model)
     rows = []
     for name in benchmarks:
-        asked = FAMILY.load(name.removeprefix(f"{FAMILY.name}/"), LATEST, data, version=version)
+        task, chosen = name.removeprefix(f"{FAMILY.name}/"), BrainScoreOptions(version=version)
+        asked = FAMILY.load(task, LATEST, data, chosen)
         found = score(candidate, asked)
         kept = save_score(found, asked, out) if out is not None else None
         rows.append(_row(found, asked, kept))

@@ -78,15 +78,12 @@ class Choices:
         InputError
             Naming the option, or the releases that real data lack.
         """
-        if channels not in (128, 129) or (channels == 128 and definition == "as-scored"):
+        if channels == 128 and definition == "as-scored":
             raise InputError(
-                f"channels must be 129{', or 128 without the reference' if definition != 'as-scored' else ''}, "
-                f"got {channels}; the definition as-scored has the 129 of the published scorer."
+                "eeg2025@as-scored: the option channels must be 129, as in the published scorer; it is 128."
             )
         if minimum_minutes is None:
             minimum_minutes = float(dataset.card.get("minimum_minutes", MINIMUM_MINUTES))
-        if not 0 < minimum_minutes < 1000:
-            raise InputError(f"minimum_minutes must be above 0 and below 1000, got {minimum_minutes}.")
         absent = [name for name in (*TRAINING, VALIDATION) if name not in dataset.folders]
         if absent and not named and not dataset.simulated:
             raise InputError(

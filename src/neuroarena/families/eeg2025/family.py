@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from importlib.resources import as_file, files
 from pathlib import Path
+from typing import Literal
 
 import pandas as pd
+from pydantic import Field
 
 from neuroarena.benchmarks.benchmark import Benchmark, WindowShape
+from neuroarena.benchmarks.options import FamilyOptions
 from neuroarena.datasets.dataset import locate_folder
-from neuroarena.errors import InputError
 from neuroarena.families.eeg2025 import binding, examples
 from neuroarena.families.eeg2025.hbn import DATASET
 from neuroarena.families.eeg2025.hbn.facts import CHANNELS, DEMOGRAPHICS
@@ -33,6 +35,29 @@ FACTOR_OF = {
 TASKS = (RESPONSE_TIME, *FACTOR_OF)
 
 
+class Eeg2025Options(FamilyOptions):
+    """What can be chosen of the challenges."""
+
+    releases: tuple[str, ...] | None = Field(
+        default=None,
+        description="Only these releases (R5) or folders (R5_mini_L100_bdf); the split hash then differs.",
+    )
+    minimum_minutes: float | None = Field(
+        default=None,
+        gt=0,
+        lt=1000,
+        description="Least EEG of a person who counts, where the definition as-described asks for one prediction "
+        "per person; by default 15, or what a simulated twin says of itself.",
+    )
+    channels: Literal[129, 128] = Field(
+        default=129, description="128 leaves the flat reference Cz out; not in the definition as-scored."
+    )
+    fast: bool = Field(default=False, description="Judge only four people, to see whether a decoder runs.")
+
+
+_DEFAULTS = Eeg2025Options()
+
+
 class Eeg2025:
     """Response times and factors of psychopathology from EEG, across people and tasks."""
 
@@ -42,6 +67,7 @@ class Eeg2025:
     code_contract = "neuroarena.families.eeg2025.code_submissions:CONTRACT"
     importers = "neuroarena.families.eeg2025.importer:IMPORTERS"
     overall = Overall.from_toml(Path(__file__).with_name("overall.toml"))
+    options = Eeg2025Options
 
     def tasks(self, definition: str) -> tuple[str, ...]:
         """List the tasks of a definition in their canonical order."""
@@ -65,15 +91,7 @@ class Eeg2025:
         return WindowShape(channels, float(RATE_HZ), samples)
 
     def load(
-        self,
-        task: str,
-        definition: str,
-        data: str | None = None,
-        *,
-        releases: Iterable[str] | None = None,
-        minimum_minutes: float | None = None,
-        channels: int = 129,
-        fast: bool = False,
+        self, task: str, definition: str, data: str | None = None, options: Eeg2025Options = _DEFAULTS
     ) -> Benchmark:
         """Bind a task to a folder of HBN-EEG.
 
@@ -82,29 +100,21 @@ class Eeg2025:
         task, definition : str
         data : str, optional
             The folder; without it, where ``NEUROARENA_HBN`` or ``NEUROARENA_DATA`` point.
-        releases : iterable of str, optional
-            Only these releases ("R5") or folders ("R5_mini_L100_bdf"); the split hash then differs.
-        minimum_minutes : float, optional
-            Least EEG of a person who counts, where one prediction a person is asked (as-described, factors):
-            15, or what a simulated twin says of itself.
-        channels : {129, 128}
-            128 leaves the flat reference Cz out; not in the definition as-scored.
-        fast : bool
-            Judge only four people: to see whether a decoder runs.
+        options : Eeg2025Options
 
         Raises
         ------
         InputError
-            For an option out of range, and for releases or recordings that are not in the folder.
+            For an option that the definition does not allow, and for releases or recordings that are not in the folder.
         """
-        named = None if releases is None else ((releases,) if isinstance(releases, str) else tuple(releases))
-        dataset = binding.open_folder(str(locate_folder(DATASET, data)), named)
-        if not isinstance(channels, int) or not isinstance(fast, bool):
-            raise InputError(
-                f"channels must be 128 or 129 and fast true or false, got {channels!r} and {fast!r}."
-            )
+        dataset = binding.open_folder(str(locate_folder(DATASET, data)), options.releases)
         choices = binding.Choices.checked(
-            dataset, definition, minimum_minutes, channels, fast, named is not None
+            dataset,
+            definition,
+            options.minimum_minutes,
+            options.channels,
+            options.fast,
+            options.releases is not None,
         )
         one_a_person = definition == "as-described" and task != RESPONSE_TIME
         notes = choices.notes(dataset, one_a_person)

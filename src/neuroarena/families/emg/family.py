@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from pydantic import Field
 
 from neuroarena.benchmarks.benchmark import Benchmark, WindowShape
+from neuroarena.benchmarks.options import FamilyOptions
 from neuroarena.benchmarks.split_rules import published_parts
 from neuroarena.benchmarks.splits import Split
 from neuroarena.datasets.dataset import locate_folder
@@ -24,6 +26,19 @@ OTHER_PEOPLE = "other-people"
 PARTS = ("train", "val", "test")
 
 
+class EmgOptions(FamilyOptions):
+    """What can be chosen of EMG-to-text."""
+
+    split_file: str | None = Field(
+        default=None,
+        description="File with a split in the dataset's YAML instead of generic.yaml in the folder; "
+        "another list has another split hash.",
+    )
+
+
+_DEFAULTS = EmgOptions()
+
+
 class EmgToText:
     """Which keys were typed, from two wristbands of EMG, by other people than those trained on."""
 
@@ -31,6 +46,7 @@ class EmgToText:
     title = "EMG-to-text: keystrokes from wristband EMG of people never seen in training"
     definitions = ("2026",)
     start_kit = Path(__file__).with_name("startkit")
+    options = EmgOptions
 
     def tasks(self, definition: str) -> tuple[str, ...]:
         """List the tasks of a definition in their canonical order."""
@@ -52,7 +68,7 @@ class EmgToText:
         return WindowShape(wristband_channels(), RATE_HZ, samples)
 
     def load(
-        self, task: str, definition: str, data: str | None = None, *, split_file: str | None = None
+        self, task: str, definition: str, data: str | None = None, options: EmgOptions = _DEFAULTS
     ) -> Benchmark:
         """Bind a task to a folder of emg2qwerty.
 
@@ -61,9 +77,7 @@ class EmgToText:
         task, definition : str
         data : str, optional
             The folder; without it, where ``NEUROARENA_EMG2QWERTY`` or ``NEUROARENA_DATA`` point.
-        split_file : str, optional
-            A split in the dataset's YAML; by default ``generic.yaml`` in the folder. Another list is another
-            split hash.
+        options : EmgOptions
 
         Raises
         ------
@@ -72,6 +86,7 @@ class EmgToText:
             it is listed for, or a user is both in training and in test.
         """
         dataset = DATASET.open(locate_folder(DATASET, data))
+        split_file = options.split_file
         listed = _checked(dataset, dataset.split_file(split_file))
         return Benchmark(
             manifest=self.manifest(task, definition),

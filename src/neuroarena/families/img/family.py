@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
 from importlib.resources import as_file, files
 from pathlib import Path
 
+from pydantic import Field
+
 from neuroarena.benchmarks.benchmark import Benchmark, WindowShape
 from neuroarena.benchmarks.codebook import Codebook
+from neuroarena.benchmarks.options import FamilyOptions
 from neuroarena.datasets.dataset import locate_folder
 from neuroarena.errors import InputError
 from neuroarena.families.img.examples import open_part, things_examples, unseen_images
@@ -39,6 +41,21 @@ _BACK = (
 )
 
 
+class ImgOptions(FamilyOptions):
+    """What can be chosen of the image track."""
+
+    subjects: tuple[str, ...] | None = Field(
+        default=None, description="Only these people, such as sub-01; the split hash then differs."
+    )
+    embeddings: str | None = Field(
+        default=None,
+        description="File of the embeddings; by default the only one in the folder image_embeddings.",
+    )
+
+
+_DEFAULTS = ImgOptions()
+
+
 class Img:
     """Which image was seen, among images that no decoder was trained on."""
 
@@ -46,6 +63,7 @@ class Img:
     title = "EEG-to-image: held-out images ranked from a single epoch"
     definitions = DEFINITIONS
     start_kit = Path(__file__).with_name("startkit")
+    options = ImgOptions
 
     def tasks(self, definition: str) -> tuple[str, ...]:
         """List the tasks in their canonical order."""
@@ -64,13 +82,7 @@ class Img:
         return WindowShape(channel_table(_BACK, kind="eeg"), 100.0, 100)
 
     def load(
-        self,
-        task: str,
-        definition: str,
-        data: str | None = None,
-        *,
-        subjects: Iterable[str] | None = None,
-        embeddings: str | None = None,
+        self, task: str, definition: str, data: str | None = None, options: ImgOptions = _DEFAULTS
     ) -> Benchmark:
         """Bind a task to a folder of THINGS-EEG2.
 
@@ -80,18 +92,15 @@ class Img:
         definition : str
         data : str, optional
             The folder; without it, where ``NEUROARENA_THINGS_EEG2`` or ``NEUROARENA_DATA`` point.
-        subjects : iterable of str, optional
-            Only these people, such as ["sub-01"]; the split hash then differs.
-        embeddings : str, optional
-            File of the embeddings; without it, the only one in the folder ``image_embeddings``.
+        options : ImgOptions
 
         Raises
         ------
         InputError
             For people that are not in the folder, and for embeddings that do not fit the images.
         """
-        dataset = ThingsEEG2(locate_folder(DATASET, data), embeddings)
-        chosen = _chosen_people(dataset, subjects)
+        dataset = ThingsEEG2(locate_folder(DATASET, data), options.embeddings)
+        chosen = _chosen_people(dataset, options.subjects)
         book = Codebook(dataset.images["name"].tolist(), dataset.embeddings(), str(dataset.embedding_file))
         manifest, notes = _fitted_to(self.manifest(task, definition), dataset, book)
         return Benchmark(
@@ -100,7 +109,7 @@ class Img:
             split_rules={"unseen-images": unseen_images},
             open_recording=functools.partial(open_part, dataset),
             simulated=dataset.simulated,
-            options={} if subjects is None else {"subjects": list(chosen)},
+            options={} if options.subjects is None else {"subjects": list(chosen)},
             notes=(*notes, *_input_notes(dataset, chosen)),
             codebook=book,
         )
@@ -115,10 +124,10 @@ def _manifests(definition: str) -> dict[str, Manifest]:
         return manifests_from_toml(path)
 
 
-def _chosen_people(dataset: ThingsEEG2, subjects: Iterable[str] | None) -> tuple[str, ...]:
+def _chosen_people(dataset: ThingsEEG2, subjects: tuple[str, ...] | None) -> tuple[str, ...]:
     if subjects is None:
         return dataset.subjects
-    wanted = tuple(dict.fromkeys(f"sub-{str(name).removeprefix('sub-')}" for name in subjects))
+    wanted = tuple(dict.fromkeys(f"sub-{name.removeprefix('sub-')}" for name in subjects))
     unknown = [name for name in wanted if name not in dataset.subjects]
     if unknown or not wanted:
         got = unknown[0] if unknown else "nobody"

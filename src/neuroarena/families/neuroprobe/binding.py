@@ -59,7 +59,7 @@ def choose_sessions(dataset: BrainTreebank, subset: str, wanted: Iterable[str] |
     if absent or not table:
         raise InputError(
             f"{dataset.root}: the subset {subset} needs the sessions {', '.join(absent) or 'of its table'}, which are "
-            "not there. Get them, or name the sessions you have with --sessions; nothing is left out silently."
+            "not there. Get them, or name the sessions you have with -O sessions=1_1,1_2; nothing is left out silently."
         )
     return table
 
@@ -265,7 +265,7 @@ def choose_electrodes(
     sessions: Sequence[Session],
     subset: str,
     definition: str,
-    wanted: str | Iterable[str] | None,
+    wanted: Iterable[str] | None,
 ) -> dict[Session, tuple[str, ...]]:
     """Pick single electrodes of every session: all of its subset, or those that are named.
 
@@ -274,8 +274,7 @@ def choose_electrodes(
     InputError
         For a name that a session does not have, with the closest ones.
     """
-    named = [wanted] if isinstance(wanted, str) else wanted
-    names = None if named is None else tuple(dict.fromkeys(named))
+    names = None if wanted is None else tuple(dict.fromkeys(wanted))
     if names is not None and not names:
         raise InputError("electrode names none; leave it out for all electrodes.")
     chosen = {}
@@ -287,7 +286,7 @@ def choose_electrodes(
             raise InputError(
                 f'{session_key(session)} has no electrode "{unknown[0]}" in the subset {subset}'
                 f"{'; did you mean ' + ' or '.join(close) if close else ''}. An electrode belongs to one person: "
-                "name that person's sessions with --sessions."
+                "name that person's sessions with -O sessions=1_1,1_2."
             )
         chosen[session] = known if names is None else names
     return chosen

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import pandas as pd
 
-from neuroarena.errors import InputError
 from neuroarena.families.neuroprobe import binding, folds, labels
 from neuroarena.families.neuroprobe.braintreebank import BrainTreebank
 from neuroarena.families.neuroprobe.leakage import with_leakage
+from neuroarena.families.neuroprobe.options import N_FOLDS, NeuroprobeOptions, TrainOn
 from neuroarena.families.neuroprobe.sessions import Session, session_key
-from neuroarena.families.neuroprobe.windows import WHOLE_SECOND, Offset, check_offset
+from neuroarena.families.neuroprobe.windows import WHOLE_SECOND, Offset
 from neuroarena.scoring import Manifest
 
-Level = Literal["population", "electrode"]
-TrainOn = Literal["longest", "all"]
-
-N_FOLDS = 2
 ELECTRODE_UNIT = "session and electrode; its score is the mean over its folds"
 # The definitions without a validation part.
 _JUDGED_WHOLE = ("2025.09", "2025.07")
@@ -58,17 +53,7 @@ class Choices:
         cls,
         dataset: BrainTreebank,
         definition: str,
-        *,
-        subset: labels.Subset,
-        multiclass: bool,
-        sessions: Iterable[str] | None,
-        judged: Iterable[str] | None,
-        folds: int,
-        max_samples: int | None,
-        train_on: TrainOn,
-        level: Level | None,
-        electrode: str | Iterable[str] | None,
-        offset_s: Any,
+        options: NeuroprobeOptions,
     ) -> Choices:
         """Check what was asked against the folder and the definition.
 
@@ -77,27 +62,23 @@ class Choices:
         InputError
             Naming the option.
         """
-        chosen = tuple(binding.choose_sessions(dataset, subset, sessions))
-        _check_count("folds", folds, 2)
-        if max_samples is not None:
-            _check_count("max_samples", max_samples, 2)
-        _check_word("train_on", train_on, ("longest", "all"))
+        chosen = tuple(binding.choose_sessions(dataset, options.subset, options.sessions))
         single = None
-        if _level(level, electrode) == "electrode":
-            single = binding.choose_electrodes(dataset, chosen, subset, definition, electrode)
+        if options.single:
+            single = binding.choose_electrodes(dataset, chosen, options.subset, definition, options.electrode)
         return cls(
             definition=definition,
-            subset=subset,
-            multiclass=multiclass,
+            subset=options.subset,
+            multiclass=options.multiclass,
             sessions=chosen,
-            judged=binding.choose_judged(chosen, judged),
-            n_folds=folds,
-            max_samples=max_samples,
-            train_on=train_on,
+            judged=binding.choose_judged(chosen, options.judged),
+            n_folds=options.folds,
+            max_samples=options.max_samples,
+            train_on=options.train_on,
             electrodes=single,
-            window_s=check_offset(offset_s),
-            named_sessions=sessions is not None,
-            named_electrodes=electrode is not None,
+            window_s=options.offset_s,
+            named_sessions=options.sessions is not None,
+            named_electrodes=options.electrode is not None,
         )
 
     def examples(self, dataset: BrainTreebank, task: str) -> pd.DataFrame:
@@ -173,22 +154,3 @@ class Choices:
         if self.window_s != WHOLE_SECOND:
             options["offset_s"] = list(self.window_s)
         return options
-
-
-def _level(level: Level | None, electrode: object) -> Level:
-    if level is None:
-        return "population" if electrode is None else "electrode"
-    _check_word("level", level, ("population", "electrode"))
-    if level == "population" and electrode is not None:
-        raise InputError("An electrode was named, but the level is population; it must be electrode.")
-    return level
-
-
-def _check_word(option: str, value: object, known: tuple[str, ...]) -> None:
-    if value not in known:
-        raise InputError(f'The option {option} is "{value}"; expected {" or ".join(known)}.')
-
-
-def _check_count(option: str, value: object, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise InputError(f"The option {option} is {value!r}; expected a whole number, {least} or more.")

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Sequence
 from importlib.resources import as_file, files
 from pathlib import Path
 
 from neuroarena.benchmarks.benchmark import Benchmark, WindowShape
 from neuroarena.datasets import locate
 from neuroarena.families.neuroprobe import binding, labels
-from neuroarena.families.neuroprobe.choices import N_FOLDS, Choices, Level, TrainOn
+from neuroarena.families.neuroprobe.choices import Choices
 from neuroarena.families.neuroprobe.folds import SPLITS
+from neuroarena.families.neuroprobe.options import NeuroprobeOptions
 from neuroarena.families.neuroprobe.tasks import DEFINITIONS, tasks_of
-from neuroarena.families.neuroprobe.windows import WHOLE_SECOND
 from neuroarena.recordings import channel_table
 from neuroarena.scoring import Manifest, Overall, manifests_from_toml
+
+_DEFAULTS = NeuroprobeOptions()
 
 
 class Neuroprobe:
@@ -33,6 +34,7 @@ class Neuroprobe:
         "words and silences of a film follow each other by rule, so that when something is asked tells what",
     )
     overall = Overall.from_toml(Path(__file__).with_name("overall.toml"))
+    options = NeuroprobeOptions
 
     def tasks(self, definition: str) -> tuple[str, ...]:
         """List the tasks of a definition in their canonical order."""
@@ -76,72 +78,24 @@ class Neuroprobe:
         return binding.session_electrodes(dataset, chosen, subset, definition)
 
     def load(
-        self,
-        task: str,
-        definition: str,
-        data: str | None = None,
-        *,
-        subset: labels.Subset = "lite",
-        multiclass: bool = False,
-        sessions: Iterable[str] | None = None,
-        judged: Iterable[str] | None = None,
-        folds: int = N_FOLDS,
-        max_samples: int | None = None,
-        train_on: TrainOn = "longest",
-        level: Level | None = None,
-        electrode: str | Iterable[str] | None = None,
-        offset_s: Sequence[float] = WHOLE_SECOND,
+        self, task: str, definition: str, data: str | None = None, options: NeuroprobeOptions = _DEFAULTS
     ) -> Benchmark:
-        """Bind a task to a BrainTreebank folder.
+        """Bind a task to a folder.
 
         Parameters
         ----------
         task, definition : str
         data : str, optional
             The folder; without it, where ``ROOT_DIR_BRAINTREEBANK`` or ``NEUROARENA_DATA`` point.
-        subset : {"lite", "nano", "full"}
-            Which sessions, electrodes and how many items.
-        multiclass : bool
-            Ask for the multiclass form of the task.
-        sessions : iterable of str, optional
-            Restrict to these sessions, for example ``["1_1", "1_2"]``; the split hash then differs.
-        judged : iterable of str, optional
-            Judge only these; the other sessions serve for training.
-        folds : int
-            Folds of the within-session split.
-        max_samples : int, optional
-            Keep only the earliest items of each session, this many at most.
-        train_on : {"longest", "all"}
-            Across sessions of the full subset: the first other entry of the published table of longest
-            sessions, or all other entries, which then share `max_samples`.
-        level : {"population", "electrode"}, optional
-            All electrodes at once, or one at a time: each electrode of a session is then a recording
-            and a unit of its own. By default "population", or "electrode" when `electrode` is given.
-        electrode : str or iterable of str, optional
-            Only these electrodes, such as "T1bIc3"; every session loaded must have them.
-        offset_s : pair of float
-            Begin and end of the window, seconds from the onset; see :func:`.windows.time_bins`.
+        options : NeuroprobeOptions
 
         Raises
         ------
         InputError
-            For an option out of range, and for sessions or electrodes that are not in the folder.
+            For sessions or electrodes that are not in the folder.
         """
         dataset = binding.open_folder(str(locate("braintreebank", data)))
-        choices = Choices.checked(
-            dataset,
-            definition,
-            subset=subset,
-            multiclass=multiclass,
-            sessions=sessions,
-            judged=judged,
-            folds=folds,
-            max_samples=max_samples,
-            train_on=train_on,
-            level=level,
-            electrode=electrode,
-            offset_s=offset_s,
-        )
+        choices = Choices.checked(dataset, definition, options)
         manifest = choices.manifest(self.manifest(task, definition), task)
         stand_ins = binding.pitch_notes(dataset, choices.sessions, task, definition)
         if stand_ins:
@@ -151,7 +105,7 @@ class Neuroprobe:
             manifest=manifest,
             make_examples=functools.partial(choices.examples, dataset, task),
             split_rules=choices.split_rules(),
-            open_recording=functools.partial(binding.open_recording, dataset, subset, definition),
+            open_recording=functools.partial(binding.open_recording, dataset, options.subset, definition),
             simulated=dataset.simulated,
             options=choices.recorded(),
             notes=(*stand_ins, *binding.film_notes(choices.sessions)),

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any, Literal
 
+from pydantic import Field
+
 from neuroarena.benchmarks.benchmark import Benchmark, WindowShape
+from neuroarena.benchmarks.options import FamilyOptions
 from neuroarena.datasets.dataset import locate_folder
-from neuroarena.errors import InputError
 from neuroarena.families.sleep import binding
 from neuroarena.families.sleep.muse_sleep import DATASET as MUSE_SLEEP
 from neuroarena.families.sleep.muse_sleep import MuseSleep
@@ -19,7 +20,6 @@ from neuroarena.families.sleep.sleep_edf import DATASET as SLEEP_EDF
 from neuroarena.families.sleep.sleep_edf import SleepEDF
 from neuroarena.families.sleep.stretches import StretchRule
 from neuroarena.recordings import channel_table
-from neuroarena.registry import unknown_name
 from neuroarena.scoring import Manifest, manifests_from_toml
 
 DEFINITIONS = ("2026",)
@@ -29,6 +29,29 @@ _SHAPES = {"sleep-edf": (("EEG Fpz-Cz", "EEG Pz-Oz"), 100.0), "muse": (("TP9", "
 Study = Literal["cassette", "telemetry"]
 
 
+class SleepOptions(FamilyOptions):
+    """What can be chosen of the sleep track."""
+
+    study: Study = Field(
+        default="cassette",
+        description="Nights at home (cassette) or in hospital (telemetry), some of them with a sleeping drug.",
+        json_schema_extra={"tasks": ["sleep-edf"]},
+    )
+    k: int = Field(
+        default=1,
+        ge=0,
+        description="Epochs of N2 or deeper that must follow the first N2; 0 asks for the first N2, "
+        "and every value but 1 is another task.",
+        json_schema_extra={"tasks": ["sleep-edf"]},
+    )
+    subjects: tuple[str, ...] | None = Field(
+        default=None, description="Only these people, such as SC400 or 001; the split hash then differs."
+    )
+
+
+_DEFAULTS = SleepOptions()
+
+
 class Sleep:
     """Track 3: seconds to the first stable N2 epoch, on a sparse montage, of people never seen in training."""
 
@@ -36,6 +59,7 @@ class Sleep:
     title = "Sleep onset: seconds to the first stable N2 epoch, of other people, as a stream"
     definitions = DEFINITIONS
     start_kit = Path(__file__).with_name("startkit")
+    options = SleepOptions
 
     def tasks(self, definition: str) -> tuple[str, ...]:
         """List the tasks in their canonical order."""
@@ -57,14 +81,7 @@ class Sleep:
         return WindowShape(channel_table(list(names), kind="eeg"), rate_hz, round(stream.window_s * rate_hz))
 
     def load(
-        self,
-        task: str,
-        definition: str,
-        data: str | None = None,
-        *,
-        study: Study | None = None,
-        k: int | None = None,
-        subjects: Iterable[str] | None = None,
+        self, task: str, definition: str, data: str | None = None, options: SleepOptions = _DEFAULTS
     ) -> Benchmark:
         """Bind a task to a folder.
 
@@ -74,32 +91,19 @@ class Sleep:
         data : str, optional
             The folder; without it, where ``NEUROARENA_SLEEP_EDF``, ``NEUROARENA_MUSE_SLEEP`` or
             ``NEUROARENA_DATA`` point.
-        study : {"cassette", "telemetry"}, optional
-            Of Sleep-EDF: nights at home (the default) or in hospital, some of them with a sleeping drug.
-        k : int, optional
-            Of Sleep-EDF: epochs of N2 or deeper that must follow the first N2; 1 by default, and 0 is the
-            target `first_n2`. Another value is another task, and changes the manifest's hash.
-        subjects : iterable of str, optional
-            Only these people, "SC400" or "001"; the split hash then differs.
+        options : SleepOptions
 
         Raises
         ------
         InputError
-            For an option that is not one, and for people or nights that are not in the folder.
+            For people or nights that are not in the folder.
         """
         manifest = self.manifest(task, definition)
-        chosen = (
-            None if subjects is None else tuple(str(subject).removeprefix("sub-") for subject in subjects)
-        )
+        named = options.subjects
+        chosen = None if named is None else tuple(subject.removeprefix("sub-") for subject in named)
         if task == "muse":
-            if study is not None or k is not None:
-                raise InputError(
-                    "sleep/muse has neither study nor k: its recordings hold one event, n2_onset."
-                )
             return _muse(manifest, data, chosen)
-        if study not in (None, "cassette", "telemetry"):
-            raise unknown_name("study of Sleep-EDF", str(study), ("cassette", "telemetry"), "benchmarks")
-        return _sleep_edf(_with_k(manifest, k), data, study or "cassette", chosen)
+        return _sleep_edf(_with_k(manifest, options.k), data, options.study, chosen)
 
 
 def _sleep_edf(
@@ -161,12 +165,10 @@ def stretch_rule(manifest: Manifest) -> StretchRule:
     )
 
 
-def _with_k(manifest: Manifest, k: int | None) -> Manifest:
+def _with_k(manifest: Manifest, k: int) -> Manifest:
     """Put another k into the rules: on the title, in the words and in the numbers."""
-    if k is None or k == manifest.caps["following_n2_epochs"]:
+    if k == manifest.caps["following_n2_epochs"]:
         return manifest
-    if not isinstance(k, int) or isinstance(k, bool) or k < 0:
-        raise InputError(f"sleep/sleep-edf: k must be a whole number from 0, got {k!r}.")
     said = "first_n2: whatever follows" if k == 0 else f"followed by at least k = {k} further epochs"
     return manifest.replace(
         title=manifest.title.replace("k = 1", f"k = {k}"),

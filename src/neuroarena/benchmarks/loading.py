@@ -1,0 +1,55 @@
+"""Loading benchmarks by their names, with the options of their families checked first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from neuroarena.benchmarks.benchmark import Benchmark, Suite
+from neuroarena.benchmarks.faces import find_face
+from neuroarena.benchmarks.names import FAMILIES, BenchmarkName, resolve
+from neuroarena.benchmarks.options import check_names, read_options
+
+
+def load_benchmarks(name: str, data: str | None = None, **options: Any) -> tuple[Benchmark, ...]:
+    """Load every task that a name stands for, one or a whole suite.
+
+    Raises
+    ------
+    InputError
+        For an option that the family or one of these tasks does not have, or a value that it cannot have.
+    """
+    family, definition, tasks = resolve(name)
+    model = find_face(family, "options")
+    if model is None:
+        for task in tasks:
+            check_names(None, options, family.name, task)
+        return tuple(family.load(task, definition, data) for task in tasks)
+    checked = [read_options(model, options, family.name, task) for task in tasks]
+    return tuple(
+        family.load(task, definition, data, chosen) for task, chosen in zip(tasks, checked, strict=True)
+    )
+
+
+def load_benchmark(name: str, data: str | None = None, **options: Any) -> Benchmark | Suite:
+    """Load a benchmark by its name, or a suite by the name of its family.
+
+    Parameters
+    ----------
+    name : str
+        ``family[@definition]/task``, or ``family[@definition]`` for the suite. A task's own name is enough
+        where only one family has it.
+    data : str, optional
+        Folder of the dataset; without it, where the dataset's environment variables point.
+    **options
+        What the family offers besides; ``neuroarena list options FAMILY`` shows it.
+
+    Raises
+    ------
+    UnknownName
+        With the closest names, when there is no such benchmark or option.
+    """
+    _, _, tasks = resolve(name)
+    loaded = load_benchmarks(name, data, **options)
+    if BenchmarkName.parse(name).task is None and (len(tasks) > 1 or name in FAMILIES.names()):
+        return Suite(name, loaded)
+    return loaded[0]
