@@ -44,7 +44,18 @@ def twin(tmp_path_factory) -> str:
 
 
 def run(twin: str, out: Path, *words: str) -> Result:
-    asked = ["run", QUESTION, "--data", twin, "--split", "cross-session", "--judged", "1_2", "--workers", "1"]
+    asked = [
+        "run",
+        QUESTION,
+        "--data",
+        twin,
+        "--split",
+        "cross-session",
+        "-O",
+        "judged=1_2",
+        "--workers",
+        "1",
+    ]
     return CliRunner().invoke(app, [*asked, "--out", str(out), "--json", *words])
 
 

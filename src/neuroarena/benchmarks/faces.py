@@ -17,6 +17,7 @@ from neuroarena.registry import unknown_name
 # Face -> what it is, for `check family` and the documentation.
 FACES: dict[str, str] = {
     "options": "a pydantic model of the options of `load`",
+    "models": "models of stimuli that the family judges: name to description",
     "code_contract": "how the sandbox talks to a code submission",
     "importers": "readers of results published elsewhere, by name",
     "exporters": "writers of results in other formats, by name",

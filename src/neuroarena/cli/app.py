@@ -25,7 +25,6 @@ app = typer.Typer(
     name="neuroarena",
     help="Evaluate, compare and rank neural decoders. Results go to standard output, progress to standard error.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
+from neuroarena.cli.completion import complete_datasets
 from neuroarena.cli.options import Json
 from neuroarena.cli.output import print_json, print_table
 
@@ -18,7 +21,31 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Simulate, fetch, verify and find datasets.", no_args_is_help=True)
 
-DatasetName = Annotated[str, typer.Argument(help="Name of a dataset; see neuroarena list datasets.")]
+DatasetName = Annotated[
+    str,
+    typer.Argument(help="Name of a dataset; see neuroarena list datasets.", autocompletion=complete_datasets),
+]
+
+
+class TwinCommand(TyperCommand):
+    """The command that writes a twin; its help ends with the options of the dataset that was named."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Remember which dataset was named before the help, which comes first, leaves."""
+        ctx.meta["dataset"] = next((word for word in args if not word.startswith("-")), None)
+        return super().parse_args(ctx, args)
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Write the options of the dataset's twin, or how to see them."""
+        from neuroarena.datasets import load_dataset
+
+        named = ctx.meta.get("dataset")
+        if named is None:
+            super().format_epilog(ctx, formatter)
+            return
+        with formatter.section(f"Options of the twin of {named}"):
+            options = load_dataset(named).simulate_options
+            formatter.write_dl([(spell_flag(name), text) for name, text in options.items()])
 
 
 @app.callback()
@@ -28,9 +55,9 @@ def _root() -> None:
 
 @app.command(
     "simulate",
+    cls=TwinCommand,
     context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
-    epilog="The twin's own options follow as --name value. For braintreebank: --subjects, --sessions, --electrodes, "
-    "--minutes, --seed, --ideal (AUROC of the best possible decoder) and --strength (0 is chance).",
+    epilog="Every twin has options of its own, given as --name value; see: neuroarena data simulate DATASET --help",
 )
 def simulate(
     context: typer.Context,
@@ -68,7 +95,7 @@ def parse_options(words: list[str], known: Mapping[str, str], dataset: str) -> d
     Raises
     ------
     InputError
-        For an unknown option or one without a value; the known ones are listed with their help.
+        For an unknown option, with the closest one, and for one without a value.
 
     Examples
     --------
@@ -77,21 +104,37 @@ def parse_options(words: list[str], known: Mapping[str, str], dataset: str) -> d
     """
     from neuroarena.errors import InputError
 
-    listing = "; ".join(f"--{name}: {text}" for name, text in known.items())
+    flags = {spell_flag(name): name for name in known}
     options: dict[str, Any] = {}
     waiting = list(words)
     while waiting:
         word = waiting.pop(0)
-        name, equals, value = word.removeprefix("--").partition("=")
-        name = name.replace("-", "_")
-        if not word.startswith("--") or name not in known:
-            raise InputError(f'The twin of {dataset} has no option "{word}". It has {listing}.')
+        flag, equals, value = word.partition("=")
+        flag = flag if not flag.startswith("--") else spell_flag(flag.removeprefix("--"))
+        if flag not in flags:
+            close = difflib.get_close_matches(flag, flags, n=1, cutoff=0.5)
+            hint = f" Did you mean {close[0]}?" if close else ""
+            raise InputError(
+                f'The twin of {dataset} has no option "{word}".{hint} '
+                f"It has {', '.join(flags)}. See: neuroarena data simulate {dataset} --help"
+            )
         if not equals:
             if not waiting:
-                raise InputError(f"The option --{name} needs a value. It means: {known[name]}.")
+                raise InputError(f"The option {flag} needs a value. It means: {known[flags[flag]]}.")
             value = waiting.pop(0)
-        options[name] = _value(value)
+        options[flags[flag]] = _value(value)
     return options
+
+
+def spell_flag(name: str) -> str:
+    """Spell an option as the command line, the help and the documentation do.
+
+    Examples
+    --------
+    >>> spell_flag("rate_hz")
+    '--rate-hz'
+    """
+    return "--" + name.replace("_", "-")
 
 
 def _value(text: str) -> int | float | str:

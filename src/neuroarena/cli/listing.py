@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import shutil
+import textwrap
+from collections.abc import Callable, Iterator
 from enum import StrEnum
+from itertools import groupby
 from typing import Annotated, Any
 
 import typer
 
+from neuroarena.cli.completion import complete_families
 from neuroarena.cli.options import Json
 from neuroarena.cli.output import print_json, print_table
+
+# A longer name of a benchmark has a line of its own.
+_NAME_WIDTH = 36
+_PIPE_WIDTH = 120
 
 
 class Kind(StrEnum):
@@ -18,34 +27,96 @@ class Kind(StrEnum):
     decoders = "decoders"
     datasets = "datasets"
     metrics = "metrics"
+    options = "options"
 
 
 def list_things(
     kind: Annotated[Kind, typer.Argument(help="What to list.")],
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            help="Family whose benchmarks or options are listed; for options also family/task.",
+            autocompletion=complete_families,
+        ),
+    ] = None,
     definitions: Annotated[
         bool, typer.Option("--definitions", help="Benchmarks of every definition, not only the default ones.")
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """List benchmarks, decoders, datasets or metrics, with where they come from."""
-    rows = {
-        Kind.benchmarks: lambda: _benchmarks(definitions),
+    """List benchmarks, decoders, datasets, metrics or options of families, with where they come from."""
+    if name is not None and kind not in (Kind.benchmarks, Kind.options):
+        from neuroarena.errors import InputError
+
+        raise InputError(f"list {kind} takes no name; list benchmarks and list options do.")
+    makers: dict[Kind, Callable[[], list[dict[str, Any]]]] = {
+        Kind.benchmarks: lambda: _benchmarks(definitions, name),
         Kind.decoders: _decoders,
         Kind.datasets: _datasets,
         Kind.metrics: _metrics,
-    }[kind]()
+        Kind.options: lambda: _families() if name is None else _options(name),
+    }
+    rows = makers[kind]()
     if as_json:
         print_json(rows)
-        return
-    print_table(list(rows[0]) if rows else ["name"], [list(row.values()) for row in rows])
+    elif kind is Kind.benchmarks:
+        _print_benchmarks(rows)
+    else:
+        _print_rows(rows)
 
 
-def _benchmarks(every_definition: bool) -> list[dict[str, Any]]:
+def _print_rows(rows: list[dict[str, Any]], title: str | None = None) -> None:
+    columns = list(rows[0]) if rows else ["name"]
+    print_table(columns, [list(row.values()) for row in rows], title, unbroken=columns[:1])
+
+
+def _print_benchmarks(rows: list[dict[str, Any]]) -> None:
+    """Print the tasks of each family and definition; what they have in common stands above them."""
+    from neuroarena.benchmarks import FAMILIES, resolve
+
+    for (family, definition), group in groupby(
+        rows, lambda row: (resolve(row["name"])[0], row["definition"])
+    ):
+        tasks = list(group)
+        shared = [column for column in ("metric", "splits") if len({task[column] for task in tasks}) == 1]
+        facts = [f"{family.name}@{definition} from {FAMILIES.origin(family.name)}"]
+        facts += [f"{column}: {tasks[0][column]}" for column in shared]
+        print("\n".join([*_wrap(family.title, 0), *_wrap("; ".join(facts), 2)]))
+        width = min(_NAME_WIDTH, max(len(task["name"]) for task in tasks))
+        for task in tasks:
+            own = [f"{column}: {task[column]}" for column in ("metric", "splits") if column not in shared]
+            _print_task(task["name"], " ".join([task["question"], *(f"({fact})" for fact in own)]), width)
+        print()
+
+
+def _print_task(name: str, text: str, width: int) -> None:
+    """Print a name and a sentence beside it, or below it where the name is too long for its column."""
+    lines = _wrap(text, width + 4)
+    if len(name) <= width:
+        lines[0] = f"  {name:{width}}  {lines[0].lstrip()}"
+    else:
+        lines.insert(0, f"  {name}")
+    print("\n".join(lines))
+
+
+def _wrap(text: str, indent: int) -> list[str]:
+    """Break a text into lines that fit the terminal, each indented."""
+    width = shutil.get_terminal_size((_PIPE_WIDTH, 24)).columns
+    margin = " " * indent
+    return textwrap.wrap(
+        text, max(width, indent + 20), initial_indent=margin, subsequent_indent=margin, break_on_hyphens=False
+    )
+
+
+def _benchmarks(every_definition: bool, of_family: str | None) -> list[dict[str, Any]]:
     from neuroarena.benchmarks import FAMILIES, list_benchmarks, resolve
 
+    wanted = None if of_family is None else resolve(of_family)[0].name
     rows = []
     for name in list_benchmarks(every_definition):
         family, definition, (task,) = resolve(name)
+        if wanted not in (None, family.name):
+            continue
         manifest = family.manifest(task, definition)
         rows.append(
             {
@@ -63,10 +134,22 @@ def _benchmarks(every_definition: bool) -> list[dict[str, Any]]:
 def _decoders() -> list[dict[str, Any]]:
     from neuroarena.decoders import DECODERS, describe_decoder
 
-    return [
-        {"name": name, "what": describe_decoder(name), "from": DECODERS.origin(name)}
+    rows = [
+        {"name": name, "for": "signals", "what": describe_decoder(name), "from": DECODERS.origin(name)}
         for name in DECODERS.names()
     ]
+    return [*rows, *_models()]
+
+
+def _models() -> Iterator[dict[str, Any]]:
+    """List the models of stimuli that families judge, beside the decoders of signals."""
+    from neuroarena.benchmarks import FAMILIES
+    from neuroarena.benchmarks.faces import families_with
+
+    for family, models in families_with("models").items():
+        seen = getattr(FAMILIES.get(family), "modality", family)
+        for name, what in models.items():
+            yield {"name": name, "for": seen, "what": what, "from": FAMILIES.origin(family)}
 
 
 def _datasets() -> list[dict[str, Any]]:
@@ -100,3 +183,53 @@ def _metrics() -> list[dict[str, Any]]:
             }
         )
     return rows
+
+
+def _families() -> list[dict[str, Any]]:
+    """List the families with the names of their options."""
+    from neuroarena.benchmarks import FAMILIES
+    from neuroarena.benchmarks.faces import find_face
+    from neuroarena.benchmarks.options import list_options
+
+    rows = []
+    for name in FAMILIES.names():
+        family = FAMILIES.get(name)
+        offered = [option.name for option in list_options(find_face(family, "options"))]
+        rows.append(
+            {
+                "family": name,
+                "options": ", ".join(offered),
+                "what": family.title,
+                "from": FAMILIES.origin(name),
+            }
+        )
+    return rows
+
+
+def _options(name: str) -> list[dict[str, Any]]:
+    """List the options of a family, or of one task of it."""
+    from neuroarena.benchmarks import BenchmarkName, resolve
+    from neuroarena.benchmarks.faces import find_face
+    from neuroarena.benchmarks.options import list_options
+
+    family, _, tasks = resolve(name)
+    one = tasks[0] if BenchmarkName.parse(name).family != family.name or "/" in name else None
+    return [
+        {
+            "option": option.name,
+            "value": option.value,
+            "default": _describe_default(option.default),
+            "tasks": ", ".join(option.tasks) or "all",
+            "what": option.help,
+        }
+        for option in list_options(find_face(family, "options"), one)
+    ]
+
+
+def _describe_default(value: Any) -> str:
+    """Return a default as it would be given on the command line."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, tuple):
+        return ",".join(format(part, "g") if isinstance(part, float) else str(part) for part in value)
+    return "-" if value is None else str(value)

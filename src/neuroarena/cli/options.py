@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
+from neuroarena.cli.completion import complete_options, complete_splits
 from neuroarena.errors import InputError
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
@@ -19,10 +19,18 @@ Data = Annotated[
         help="Folder of the dataset; by default where its environment variables point.",
     ),
 ]
-Split = Annotated[str | None, typer.Option("--split", help="Split; by default the benchmark's first.")]
+Split = Annotated[
+    str | None,
+    typer.Option("--split", help="Split; by default the benchmark's first.", autocompletion=complete_splits),
+]
 Splits = Annotated[
     list[str] | None,
-    typer.Option("--split", "-s", help="Split; may be repeated. By default the benchmark's first."),
+    typer.Option(
+        "--split",
+        "-s",
+        help="Split; may be repeated. By default the benchmark's first.",
+        autocompletion=complete_splits,
+    ),
 ]
 Submission = Annotated[
     Path | None,
@@ -74,99 +82,16 @@ Downsample = Annotated[
 ]
 
 
-class SubsetName(StrEnum):
-    """Subsets of Neuroprobe."""
-
-    lite = "lite"
-    nano = "nano"
-    full = "full"
-
-
-Subset = Annotated[
-    SubsetName | None,
-    typer.Option("--subset", help="Which sessions, electrodes and how many items (Neuroprobe)."),
-]
-Multiclass = Annotated[
-    bool, typer.Option("--multiclass", help="The multiclass form of the task (Neuroprobe).")
-]
-Sessions = Annotated[
-    str | None, typer.Option("--sessions", metavar="1_1,1_2", help="Only these sessions (Neuroprobe).")
-]
-
-
-Judged = Annotated[
-    str | None,
-    typer.Option(
-        "--judged", metavar="1_1,1_2", help="Judge only these; train on the others too (Neuroprobe)."
-    ),
-]
-Folds = Annotated[
-    int | None, typer.Option("--folds", min=2, help="Folds within a session, by default 2 (Neuroprobe).")
-]
-MaxSamples = Annotated[
-    int | None,
-    typer.Option("--max-samples", min=2, help="Keep the earliest items of each session (Neuroprobe)."),
-]
-TrainOn = Annotated[
-    str | None,
-    typer.Option("--train-on", help="longest or all: training sessions of the full subset (Neuroprobe)."),
-]
-Level = Annotated[
-    str | None,
-    typer.Option("--level", help="population, or electrode for one electrode at a time (Neuroprobe)."),
-]
-Electrode = Annotated[
-    str | None,
-    typer.Option(
-        "--electrode", metavar="LABEL,...", help="Only these electrodes, one at a time (Neuroprobe)."
-    ),
-]
-Offset = Annotated[
-    str | None,
-    typer.Option(
-        "--offset", metavar="BEGIN,END", help="Window in seconds from the onset, by default 0,1 (Neuroprobe)."
-    ),
-]
-
-
 Option = Annotated[
     list[str] | None,
     typer.Option(
         "--option",
         "-O",
         metavar="NAME=VALUE",
-        help="Any option of the benchmark's family; may be repeated. A wrong name lists those there are.",
+        help="An option of the benchmark's family, shown by: neuroarena list options FAMILY. May be repeated.",
+        autocompletion=complete_options,
     ),
 ]
-
-
-def family_options(
-    subset: SubsetName | None,
-    multiclass: bool,
-    sessions: str | None,
-    judged: str | None = None,
-    folds: int | None = None,
-    max_samples: int | None = None,
-    train_on: str | None = None,
-    level: str | None = None,
-    electrode: str | None = None,
-    offset: str | None = None,
-    option: list[str] | None = None,
-) -> dict[str, Any]:
-    """Collect the options that were given, as a benchmark family takes them."""
-    given: dict[str, Any] = {
-        "subset": None if subset is None else subset.value,
-        "multiclass": multiclass or None,
-        "sessions": _listed(sessions),
-        "judged": _listed(judged),
-        "folds": folds,
-        "max_samples": max_samples,
-        "train_on": train_on,
-        "level": level,
-        "electrode": _listed(electrode),
-        "offset_s": _listed(offset),
-    }
-    return {name: value for name, value in given.items() if value is not None} | named_values(option or [])
 
 
 def named_values(texts: list[str]) -> dict[str, str]:
@@ -192,7 +117,3 @@ def named_values(texts: list[str]) -> dict[str, str]:
             raise InputError(f"The option {name} was given twice; several values are separated by commas.")
         values[name] = value.strip()
     return values
-
-
-def _listed(text: str | None) -> list[str] | None:
-    return None if text is None else [part.strip() for part in text.split(",") if part.strip()]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -14,20 +15,29 @@ def print_json(value: Any) -> None:
     print(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
 
 
-def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], title: str | None = None) -> None:
-    """Print rows as a table on standard output."""
+def print_table(
+    columns: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+    title: str | None = None,
+    *,
+    unbroken: Sequence[str] = (),
+) -> None:
+    """Print rows as a table on standard output; the columns `unbroken` are never broken into lines."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(*columns, title=title, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
+    table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
+    for column in columns:
+        table.add_column(column, no_wrap=column in unbroken)
     for row in rows:
         # As text: rich takes [words] in brackets for styles and would swallow them.
         table.add_row(*(Text(str(value)) for value in row))
     console = Console(soft_wrap=False)
     # A pipe has no width: what is read by a pager or a program is not broken into words.
-    console.width = console.width if console.is_terminal else max(console.width, _PIPE_WIDTH)
+    if not console.is_terminal and "COLUMNS" not in os.environ:
+        console.width = max(console.width, _PIPE_WIDTH)
     console.print(table)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from neuroarena.cli import options
+from neuroarena.cli import completion, options
 from neuroarena.cli.output import print_json, print_table, shown
 
 if TYPE_CHECKING:
@@ -18,27 +18,26 @@ if TYPE_CHECKING:
 
 def run(
     benchmark: Annotated[
-        str, typer.Argument(help="family[@definition]/task, or a family for all its tasks.")
+        str,
+        typer.Argument(
+            help="family[@definition]/task, or a family for all its tasks.",
+            autocompletion=completion.complete_benchmarks,
+        ),
     ],
     decoder: Annotated[
         list[str],
-        typer.Option("--decoder", "-d", help="Name of a decoder, or module:attribute; may be repeated."),
+        typer.Option(
+            "--decoder",
+            "-d",
+            help="Name of a decoder, or module:attribute; may be repeated.",
+            autocompletion=completion.complete_decoders,
+        ),
     ],
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="DIR", help="Folder to keep the results in.")
     ] = Path("results"),
     split: options.Splits = None,
     data: options.Data = None,
-    subset: options.Subset = None,
-    multiclass: options.Multiclass = False,
-    sessions: options.Sessions = None,
-    judged: options.Judged = None,
-    folds: options.Folds = None,
-    max_samples: options.MaxSamples = None,
-    train_on: options.TrainOn = None,
-    level: options.Level = None,
-    electrode: options.Electrode = None,
-    offset: options.Offset = None,
     option: options.Option = None,
     workers: options.Workers = None,
     grid: options.Grid = None,
@@ -56,10 +55,7 @@ def run(
     from neuroarena.evaluation import TerminalProgress, available_cores, evaluate_all
 
     sys.path.insert(0, "")  # a decoder may be given as module:attribute of a file in this folder
-    chosen = options.family_options(
-        subset, multiclass, sessions, judged, folds, max_samples, train_on, level, electrode, offset, option
-    )
-    loaded = load_benchmarks(benchmark, data, **chosen)
+    loaded = load_benchmarks(benchmark, data, **options.named_values(option or []))
     named = _decoders(decoder, grid or [], notch, downsample)
     splits = list(split) if split else [None]
     if submission is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
+from neuroarena.benchmarks.faces import families_with
 from neuroarena.decoders.decoder import Decoder
 from neuroarena.decoders.streams import StreamDecoder
 from neuroarena.errors import InputError
@@ -55,6 +56,8 @@ def load_decoder(name: str, **parameters: Any) -> Decoder:
     InputError
         When what the name stands for is not a decoder.
     """
+    if ":" not in name and name not in DECODERS.names():
+        _refuse_model(name)
     found = DECODERS.get(name)
     if inspect.isclass(found) or inspect.isroutine(found):
         try:
@@ -71,6 +74,16 @@ def load_decoder(name: str, **parameters: Any) -> Decoder:
         )
     decoder: Any = found
     return decoder  # type: ignore[no-any-return]
+
+
+def _refuse_model(name: str) -> None:
+    """Refuse the name of a model that is shown stimuli, and say which family judges it."""
+    for family, models in families_with("models").items():
+        if name in models:
+            raise InputError(
+                f'"{name}" is not a decoder of signals but a model that is shown stimuli, judged by benchmarks of '
+                f"{family}: neuroarena run {family}/TASK -d {name}"
+            )
 
 
 def describe_decoder(name: str) -> str:

@@ -169,9 +169,9 @@ def test_data_and_stimuli_are_loaded_checked():
 
 
 def test_names_of_other_families_are_loaded_too(monkeypatch):
-    from neuroarena.benchmarks import names
+    from neuroarena import benchmarks
 
-    monkeypatch.setattr(names, "load_benchmark", lambda name, data=None: (name, data))
+    monkeypatch.setattr(benchmarks, "load_benchmark", lambda name, data=None: (name, data))
     assert load_benchmark("neuroprobe/onset", data="d") == ("neuroprobe/onset", "d")
 
 

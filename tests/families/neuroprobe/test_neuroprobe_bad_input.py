@@ -73,7 +73,7 @@ BAD = {
     "a class of several is missing": (
         features(lambda table: table.assign(face_num=table["face_num"].clip(upper=1))),
         "face_num",
-        "--multiclass",
+        "-O multiclass=yes",
         "btbank1_1: face_num: class 2 has no example",
     ),
     "a column is missing": (
@@ -91,7 +91,7 @@ BAD = {
     "an electrode is unknown": (
         nothing,
         "onset",
-        "--electrode T1bIc99",
+        "-O electrode=T1bIc99",
         'btbank1_1 has no electrode "T1bIc99" in the subset lite; did you mean T1bIc',
     ),
     "no electrode is known": (

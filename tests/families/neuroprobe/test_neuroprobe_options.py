@@ -62,7 +62,8 @@ def test_what_was_chosen_is_recorded_and_the_defaults_are_not(twin):
 
 
 def test_the_command_line_takes_the_same_options(twin, tmp_path):
-    words = "--sessions 1_1,1_2 --judged 1_2 --folds 5 --max-samples 60 --electrode T1bIc3,T1bIc4 --offset=-0.25,0.5"
+    words = "-O sessions=1_1,1_2 -O judged=1_2 -O folds=5 -O max-samples=60 -O electrode=T1bIc3,T1bIc4"
+    words += " --option offset_s=-0.25,0.5"
     run = ["run", "neuroprobe/volume", "--data", twin, "--decoder", "chance", "--out", str(tmp_path / "out")]
     ran = CliRunner().invoke(app, [*run, "--workers", "1", "--json", *words.split()])
     assert ran.exit_code == 0

@@ -12,7 +12,7 @@ from neuroarena.benchmarks.benchmark import WindowShape
 from neuroarena.benchmarks.options import FamilyOptions
 from neuroarena.errors import InputError
 from neuroarena.families.brainscore.definitions import QUESTIONS
-from neuroarena.families.brainscore.registries import benchmark_registry
+from neuroarena.families.brainscore.registries import benchmark_registry, model_registry
 from neuroarena.scoring import Manifest, Overall
 
 LATEST = "latest"
@@ -48,6 +48,15 @@ class BrainScore:
     overall = Overall.from_toml(Path(__file__).with_name("overall.toml"))
     judges = "models"
     options = BrainScoreOptions
+    modality = "vision"
+
+    @property
+    def models(self) -> dict[str, str]:
+        """The models of vision that can be named, each with the first line of its documentation."""
+        found = {}
+        for name in model_registry.names():
+            found[name] = (inspect.getdoc(model_registry.get(name)) or "").partition("\n")[0]
+        return found
 
     def tasks(self, definition: str) -> tuple[str, ...]:
         """List the benchmarks that have a version; all of them for the latest."""
