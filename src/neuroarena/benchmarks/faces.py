@@ -17,7 +17,6 @@ from neuroarena.registry import unknown_name
 # Face -> what it is, for `check family` and the documentation.
 FACES: dict[str, str] = {
     "options": "a pydantic model of the options of `load`",
-    "models": "models of stimuli that the family judges: name to description",
     "code_contract": "how the sandbox talks to a code submission",
     "importers": "readers of results published elsewhere, by name",
     "exporters": "writers of results in other formats, by name",
@@ -35,7 +34,7 @@ FACES: dict[str, str] = {
     "competition": "a ready competition file",
     "paper": "figures and tables of the family's papers",
     "maps": "analyses that only the family's papers define",
-    "models": "models that are shown stimuli, by name",
+    "models": "models that are shown stimuli, by name, each with a description",
     "scaffold": "skeletons that `neuroarena new benchmark --kind` writes, by kind",
     "demo": "what `neuroarena demo` runs",
 }
