@@ -73,6 +73,14 @@ class WrongRules(type(BCI)):  # type: ignore[misc]
     rules = {"strict": {"rule": "best-of-all-times"}}  # noqa: RUF012
 
 
+class WrongOverall(type(BCI)):  # type: ignore[misc]
+    overall = {"kind": "mean"}  # noqa: RUF012
+
+
+class WrongStandings(type(BCI)):  # type: ignore[misc]
+    standings = {"points": 3}  # noqa: RUF012
+
+
 class Raises(type(BCI)):  # type: ignore[misc]
     def manifest(self, task: str, definition: str) -> Any:
         raise ZeroDivisionError("no rules")
@@ -93,6 +101,8 @@ class Raises(type(BCI)):  # type: ignore[misc]
         (EmptyKit, "there is no kit.toml"),
         (HalfContract, "it has no method answer()"),
         (WrongRules, "best-of-last-5"),
+        (WrongOverall, "expected an Overall, as Overall.from_toml reads it, got a dict"),
+        (WrongStandings, '"points" is neither a function nor the address of one'),
         (Raises, "ZeroDivisionError: no rules"),
     ],
 )

@@ -16,7 +16,7 @@ from neuroarena.board import Rules
 from neuroarena.board.importing import Importer
 from neuroarena.decoders.contract_check import Check
 from neuroarena.errors import InputError, NeuroarenaError
-from neuroarena.scoring import Manifest
+from neuroarena.scoring import Manifest, Overall
 
 CODE_CONTRACT_METHODS = ("answer", "report", "lay_out")
 _PROTOCOL = ("name", "title", "definitions", "judges", "tasks", "splits", "manifest", "window", "load")
@@ -183,12 +183,20 @@ def _rules(offered: Any) -> Iterator[str]:
             yield f"{key}: {error}"
 
 
+def _overall(value: Any) -> Iterator[str]:
+    if not isinstance(value, Overall):
+        yield f"expected an Overall, as Overall.from_toml reads it, got a {type(value).__name__}"
+
+
 _SHAPES: dict[str, Callable[[Any], Iterator[str]]] = {
     "options": _options,
     "importers": _importers,
     "exporters": _functions,
     "checkpoints": _functions,
     "columns": _functions,
+    "standings": _functions,
+    "own_standings": _functions,
+    "overall": _overall,
     "start_kit": _start_kit,
     "code_contract": _code_contract,
     "rules": _rules,

@@ -69,3 +69,10 @@ def test_a_board_of_an_earlier_time_stays_as_it_was():
     after = Board(entries, Rules(n_draws=100))
     assert all(list(ranking.table["team"]) == ["a"] for ranking in before.rankings)
     assert all(ranking.table.empty for ranking in after.rankings)
+
+
+def test_a_board_of_encoders_shows_the_hash_of_their_weights():
+    entries = [entry("a", "img", "0123456789abcdef"), entry("b", "img", None, role="chance")]
+    ranking = Board(entries, Rules(n_draws=100)).rankings[0]
+    shown = ranking.table.set_index("team")["encoder_weights"]
+    assert shown.dropna().to_dict() == {"a": "0123456789ab"}
