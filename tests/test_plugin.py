@@ -1,4 +1,4 @@
-"""Another package adds a dataset, a benchmark and a decoder by entry points; everything works with them."""
+"""Another package brings a family with every face by entry points alone; everything works with it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -26,11 +27,21 @@ def site(tmp_path_factory) -> Path:
     return folder
 
 
-def neuroarena(site: Path, folder: Path, *words: str, code: int = 0) -> str:
+@pytest.fixture(scope="module")
+def place(site, tmp_path_factory) -> Path:
+    """A folder with simulated people and the results of two decoders on both tasks."""
+    folder = tmp_path_factory.mktemp("place")
+    card = json.loads(neuroarena(site, folder, "data simulate hum hums --people 4 --json"))
+    assert card["simulated"] is True
+    neuroarena(site, folder, "run hum --data hums --out results -d hum-power -d dummy")
+    return folder
+
+
+def neuroarena(site: Path, folder: Path, line: str, code: int = 0) -> str:
     path = os.pathsep.join([str(site), *filter(None, [os.environ.get("PYTHONPATH")])])
     environment = {**os.environ, "PYTHONPATH": path, "NEUROARENA_CACHE": str(folder / "cache")}
     ran = subprocess.run(
-        [sys.executable, "-m", "neuroarena", *words],
+        [sys.executable, "-m", "neuroarena", *line.split()],
         cwd=folder,
         env=environment,
         capture_output=True,
@@ -38,37 +49,74 @@ def neuroarena(site: Path, folder: Path, *words: str, code: int = 0) -> str:
         check=False,
     )
     assert ran.returncode == code, ran.stderr
-    return ran.stdout
+    return ran.stdout if code == 0 else ran.stderr
 
 
-def test_the_plugin_is_listed_with_its_origin(site, tmp_path):
-    for kind, name in (("datasets", "hum"), ("benchmarks", "hum/loud"), ("decoders", "hum-power")):
-        rows = json.loads(neuroarena(site, tmp_path, "list", kind, "--json"))
-        assert {row["name"]: row["from"] for row in rows}[name] == "neuroarena-hum"
+def test_the_plugin_keeps_the_word_of_every_face(site, place):
+    checks = json.loads(neuroarena(site, place, "check family hum --json"))
+    assert [check for check in checks if not check["passed"]] == []
+    told = " ".join(check["check"] for check in checks)
+    for face in ("options", "importers", "exporters", "start_kit", "code_contract", "columns", "rules"):
+        assert f'its face "{face}"' in told
 
 
-def test_the_plugin_runs_from_data_to_board(site, tmp_path):
-    card = json.loads(
-        neuroarena(site, tmp_path, "data", "simulate", "hum", "hums", "--people", "4", "--json")
-    )
-    assert card["simulated"] is True
-    assert "good" in neuroarena(site, tmp_path, "data", "verify", "hum", "hums")
-    neuroarena(site, tmp_path, "check", "decoder", "hum-power", "--benchmark", "hum/loud")
-    run = [
-        "run",
-        "hum",
-        "--decoder",
-        "hum-power",
-        "--decoder",
-        "chance",
-        "--data",
-        "hums",
-        "--out",
-        "results",
-    ]
-    neuroarena(site, tmp_path, *run)
-    board = json.loads(neuroarena(site, tmp_path, "board", "results", "--json"))
-    table = board["rankings"][0]["table"]
-    assert [row["team"] for row in table] == ["hum-power", "chance"]
-    assert table[0]["score"] > 0.9
+def test_everything_it_brings_is_listed_with_its_origin(site, place):
+    brought = {
+        "datasets": "hum",
+        "benchmarks": "hum/pitch",
+        "decoders": "hum-power",
+        "metrics": "within_a_tenth",
+    }
+    for kind, name in brought.items():
+        rows = {row["name"]: row for row in json.loads(neuroarena(site, place, f"list {kind} --json"))}
+        assert rows[name]["from"] == "neuroarena-hum"
+        if kind == "benchmarks":
+            assert rows["hum/loud"]["splits"] == "other-people"
+            assert rows["hum/pitch"]["splits"] == "second-half, other-people"
+
+
+def test_two_tasks_run_to_one_board_with_its_metric_its_column_and_its_rules(site, place):
+    board = json.loads(neuroarena(site, place, "board results --rules hum-cup --json"))
+    assert board["rules"]["rule"] == "best-of-last-3"
     assert board["simulated"] is True
+    tables = {ranking["task"]: ranking["table"] for ranking in board["rankings"] if ranking["kind"] == "task"}
+    for task in ("loud", "pitch"):
+        assert [row["team"] for row in tables[task]] == ["hum-power", "dummy"]
+        assert tables[task][0]["score"] > 0.8
+        assert tables[task][0]["breath"] == "shallow"
+
+
+def test_its_options_are_data(site, place):
+    (option,) = json.loads(neuroarena(site, place, "list options hum --json"))
+    assert option["option"] == "people"
+    run = "run hum/loud --data hums --out few -d dummy"
+    (row,) = json.loads(neuroarena(site, place, f"{run} -O people=3 --json"))
+    assert row["units"] == 3
+    assert 'Did you mean "people"' in neuroarena(site, place, f"{run} -O peple=3", code=2)
+    assert "people" in neuroarena(site, place, f"{run} -O people=1", code=2)
+
+
+def test_its_format_is_exported_recognised_and_imported(site, place):
+    neuroarena(site, place, "run hum/loud --data hums --out one -d hum-power")
+    neuroarena(site, place, "export hum-sheet one --out deep.txt")
+    for words in ("board deep.txt --json", "board --from hum-sheet -O tempo=2 deep.txt --json"):
+        (ranking,) = json.loads(neuroarena(site, place, words))["rankings"]
+        (row,) = ranking["table"]
+        assert (row["team"], row["breath"]) == ("deep", "deep")
+    assert "has no option" in neuroarena(site, place, "board --from hum-sheet -O volume=2 deep.txt", code=2)
+
+
+def test_code_for_its_contract_runs_in_the_sandbox_and_is_ranked(site, place, bwrap):
+    with zipfile.ZipFile(place / "mine.zip", "w") as file:
+        file.writestr("hum.py", "def predict(windows):\n    return (windows.std(axis=(1, 2)) > 1.5) * 1.0\n")
+    said = json.loads(neuroarena(site, place, "score hum mine.zip --data hums --out code --json"))
+    assert said["score"] > 0.8
+    (ranking,) = json.loads(neuroarena(site, place, "board code --json"))["rankings"]
+    assert ranking["table"][0]["score"] == said["score"]
+
+
+def test_its_start_kit_and_its_verb_are_there(site, place):
+    neuroarena(site, place, "startkit hum kit")
+    assert "class Loudness(Power)" in (place / "kit" / "decoder.py").read_text()
+    assert neuroarena(site, place, "hum") == "mmmm\n"
+    neuroarena(site, place, "check decoder hum-power --benchmark hum/loud")
