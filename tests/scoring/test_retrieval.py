@@ -120,7 +120,7 @@ def test_blocks_of_queries_and_of_pairs_change_nothing(monkeypatch: pytest.Monke
         assert np.array_equal(ranks(prediction, candidates, own), whole)
 
 
-@pytest.mark.parametrize("scale", [1e-300, 1e-38, 1.0, 1e30, 1e300])
+@pytest.mark.parametrize("scale", [1e-300, 1e-38, 1.0, 1e12])
 def test_the_length_of_a_prediction_does_not_matter(scale: float) -> None:
     rng = np.random.default_rng(6)
     target = rng.standard_normal((30, 8))
