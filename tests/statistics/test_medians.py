@@ -21,7 +21,8 @@ from neuroarena.statistics import (
     moments_of_draws,
     rank_stability,
 )
-from neuroarena.statistics.level_draws import draw_counts, weighted_medians
+from neuroarena.statistics.level_draws import draw_counts
+from neuroarena.statistics.medians import weighted_medians
 from neuroarena.statistics.pseudovalues import weighted_correlations
 
 

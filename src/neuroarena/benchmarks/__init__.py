@@ -11,6 +11,7 @@ from neuroarena.benchmarks.benchmark import (
     check_examples,
 )
 from neuroarena.benchmarks.codebook import Codebook
+from neuroarena.benchmarks.comparison import Comparison, Judgement
 from neuroarena.benchmarks.loading import load_benchmark, load_benchmarks
 from neuroarena.benchmarks.names import (
     FAMILIES,
@@ -28,9 +29,11 @@ __all__ = [
     "Benchmark",
     "BenchmarkName",
     "Codebook",
+    "Comparison",
     "Family",
     "FamilyOptions",
     "Fold",
+    "Judgement",
     "Split",
     "Suite",
     "WindowShape",

@@ -12,6 +12,7 @@ import pandas as pd
 
 from neuroarena.errors import InputError
 from neuroarena.scoring import COMBINERS, METRICS, Manifest
+from neuroarena.scoring.combiners import merged_columns
 
 if TYPE_CHECKING:
     from neuroarena.evaluation.results import Result
@@ -172,7 +173,7 @@ class Judged:
     shown : ndarray, (units,)
         Unit scores in the metric's own direction.
     columns : dict of str to ndarray, (units,)
-        What the manifest's combiner sums, without ``count``.
+        What the manifest's combiner takes, without ``count``.
     score, tie_break : float
         Of all units; higher is better.
     """
@@ -216,7 +217,11 @@ class Judge:
                 at = int(broken.argmax())
                 return f'unit "{table["unit"].iloc[at]}": {name} is {table[name].iloc[at]}'
             values[name] = rows.means(numbers) if name in ("score", "tie_break") else rows.sums(numbers)
-        return _judged(entry, rows, values, columns)
+        try:
+            combined = _combined_columns(entry, values, columns)
+        except InputError as error:
+            return str(error)
+        return _judged(entry, rows, values, combined)
 
     def _rows_of(self, table: pd.DataFrame) -> _Rows | str:
         labels = [name for name in ("unit", "fold", "cluster") if name in table.columns]
@@ -296,13 +301,26 @@ def _columns_needed(manifest: Manifest) -> dict[str, str]:
     return {name: "score" if name == "score" else roles.get(name, name) for name in names if name != "count"}
 
 
-def _judged(entry: Entry, rows: _Rows, values: dict[str, np.ndarray], needed: dict[str, str]) -> Judged | str:
+def _combined_columns(
+    entry: Entry, values: dict[str, np.ndarray], needed: dict[str, str]
+) -> dict[str, np.ndarray]:
+    """Return the columns that the combiner takes, (units,): folds are summed, or stay apart for medians."""
+    manifest, table = entry.manifest, entry.unit_scores
+    if COMBINERS.get(manifest.combiner).over == "sums" or table is None:
+        return {name: values[source] for name, source in needed.items()}
+    named = table.assign(unit=table["unit"].astype(str))
+    return merged_columns(named, manifest.combiner, METRICS.get(manifest.metric))
+
+
+def _judged(
+    entry: Entry, rows: _Rows, values: dict[str, np.ndarray], columns: dict[str, np.ndarray]
+) -> Judged | str:
     manifest = entry.manifest
-    columns = {name: values[source] for name, source in needed.items()}
-    sums = {name: np.asarray(column.sum()) for name, column in columns.items()}
-    sums["count"] = np.asarray(float(len(rows.units)))
+    combiner = COMBINERS.get(manifest.combiner)
+    summaries = combiner.summarise(columns)
+    summaries["count"] = np.asarray(float(len(rows.units)))
     with np.errstate(divide="ignore", invalid="ignore"):
-        score = float(COMBINERS.get(manifest.combiner).function(sums))
+        score = float(combiner.apply(summaries))
     if not np.isfinite(score):
         return f"the score of all units is {score}"
     tie_break = None

@@ -228,13 +228,15 @@ def _draws(field: Field, manifest: Manifest, rules: Rules, about: dict[str, str]
     if manifest.combiner == "mean" and field.combine is None:
         scores: dict[str, Any] = {one.entry.team: manifest.sign * one.columns["score"] for one in judged}
         return bootstrap(scores, rules.n_draws, labels, rules.method, seed)
-    function = field.combine or COMBINERS.get(manifest.combiner).function
+    combiner = COMBINERS.get(manifest.combiner)
+    combine = field.combine or combiner.apply
 
-    def oriented(sums: dict[str, np.ndarray]) -> np.ndarray:
-        return manifest.sign * np.asarray(function(sums))
+    def oriented(summaries: dict[str, np.ndarray]) -> np.ndarray:
+        return manifest.sign * np.asarray(combine(summaries))
 
     columns = {one.entry.team: one.columns for one in judged}
-    return bootstrap(columns, rules.n_draws, labels, rules.method, seed, combiner=oriented)
+    over = combiner.over if field.combine is None else "sums"
+    return bootstrap(columns, rules.n_draws, labels, rules.method, seed, combiner=oriented, over=over)
 
 
 def _tie_breaks(judged: list[Judged]) -> dict[str, float] | None:

@@ -9,11 +9,12 @@ from typing import Any
 
 import pandas as pd
 
-from neuroarena.benchmarks import Benchmark, Suite, load_benchmark
+from neuroarena.benchmarks import Benchmark, Comparison, Suite, load_benchmark
 from neuroarena.decoders import Decoder, load_decoder
 from neuroarena.errors import InputError, NeuroarenaError
 from neuroarena.evaluation.cache import CellCache, default_cache
 from neuroarena.evaluation.cell import Cell
+from neuroarena.evaluation.comparisons import judge_models
 from neuroarena.evaluation.engine import Outcome, run_jobs
 from neuroarena.evaluation.plan import RunPlan, plan_features, plan_runs
 from neuroarena.evaluation.record import (
@@ -37,7 +38,7 @@ class Interrupted(NeuroarenaError):
 
 def evaluate(
     decoder: Decoder | str,
-    benchmark: Benchmark | str,
+    benchmark: Benchmark | Comparison | str,
     split: str | None = None,
     *,
     data: str | None = None,
@@ -54,8 +55,8 @@ def evaluate(
     Parameters
     ----------
     decoder : Decoder or str
-        A decoder, or a name of ``neuroarena list decoders``, or ``module:attribute``.
-    benchmark : Benchmark or str
+        A decoder, or a name of ``neuroarena list decoders``, or ``module:attribute``; for a comparison, a model.
+    benchmark : Benchmark, Comparison or str
         A loaded benchmark, or its name; `data` and `options` then go to ``load_benchmark``.
     split : str, optional
         Name of the split; by default the benchmark's first.
@@ -95,7 +96,7 @@ def evaluate(
 
 def evaluate_all(
     decoders: Sequence[tuple[str | None, Decoder | str]],
-    benchmarks: Iterable[Benchmark],
+    benchmarks: Iterable[Benchmark | Comparison],
     splits: Sequence[str | None],
     *,
     out: str | Path | None = None,
@@ -107,11 +108,27 @@ def evaluate_all(
     """Evaluate every decoder on every split of every benchmark, in one plan.
 
     Features that several of them share are computed once. Parameters are those of
-    :func:`evaluate`; a decoder comes with the name boards give it, or None.
+    :func:`evaluate`; a decoder comes with the name boards give it, or None. Where the benchmarks are comparisons, the
+    decoders are models that are shown stimuli.
+
+    Raises
+    ------
+    InputError
+        When comparisons and benchmarks of recordings are mixed.
     """
+    asked = list(benchmarks)
+    comparisons = [each for each in asked if isinstance(each, Comparison)]
+    windows = [each for each in asked if isinstance(each, Benchmark)]
+    if comparisons and windows:
+        raise InputError(
+            f"{comparisons[0].name} judges models and {windows[0].name} decoders of recordings; nothing is both. "
+            "Evaluate them one after the other."
+        )
+    if comparisons:
+        return judge_models(decoders, comparisons, splits, out=out, progress=progress)
     folder = Path(cache) if cache is not None else default_cache()
     remember_digests_in(folder / "digests")
-    plans = plan_runs([_named(name, decoder) for name, decoder in decoders], benchmarks, splits, seed)
+    plans = plan_runs([_named(name, decoder) for name, decoder in decoders], windows, splits, seed)
     for place in (folder, *([] if out is None else [Path(out)])):
         # Made before anything is computed: what cannot be kept should not be waited for.
         place.mkdir(parents=True, exist_ok=True)

@@ -27,14 +27,11 @@ def score_interval(
     labels = clusters if manifest.cluster is not None and len(set(clusters)) < len(clusters) else None
     columns = columns_of(unit_scores, manifest)
     columns.pop("count", None)
-    function = COMBINERS.get(manifest.combiner).function
-
-    def combined(sums: dict[str, np.ndarray]) -> np.ndarray:
-        return np.asarray(function(sums))
-
+    combiner = COMBINERS.get(manifest.combiner)
+    drawn = draws_seed(manifest, split, seed)
     try:
         draws = bootstrap(
-            {"": columns}, n_draws, labels, seed=draws_seed(manifest, split, seed), combiner=combined
+            {"": columns}, n_draws, labels, seed=drawn, combiner=combiner.apply, over=combiner.over
         )
     except InputError:
         # Some draws hold units on which the score is not defined, such as targets without any spread.

@@ -19,6 +19,7 @@ from neuroarena.errors import InputError
 from neuroarena.evaluation.intervals import score_interval
 from neuroarena.evaluation.record import RunRecord, read_record
 from neuroarena.scoring import Manifest, UnitScores, read_predictions, write_predictions
+from neuroarena.scoring.files import MAX_VECTOR_LENGTH
 from neuroarena.scoring.parquet import opened_parquet, read_rows, write_parquet
 
 RECORD, PREDICTIONS, UNIT_SCORES = "record.json", "predictions.parquet", "unit_scores.parquet"
@@ -54,9 +55,9 @@ class Result:
     @property
     def score(self) -> float | None:
         """The score of the whole run; None when it is not complete."""
-        if not self.complete:
-            return None
-        return self.record.score if self.unit_scores is None else self.unit_scores.value
+        if not self.complete or self.record.score is not None or self.unit_scores is None:
+            return self.record.score
+        return self.unit_scores.value
 
     @property
     def interval(self) -> tuple[float, float] | None:
@@ -195,5 +196,5 @@ def _read_predictions(path: Path, record: RunRecord) -> pd.DataFrame:
     if record.kind != "model":
         return read_predictions(path, record.manifest)
     with opened_parquet(path) as (file, _):
-        table: pd.DataFrame = read_rows(file, path, None).to_pandas(ignore_metadata=True)
+        table: pd.DataFrame = read_rows(file, path, None, MAX_VECTOR_LENGTH).to_pandas(ignore_metadata=True)
     return table

@@ -1,15 +1,16 @@
 """From scores of units to the score of a track.
 
-Every combiner is a function of *sums over units* of additive columns. A bootstrap therefore multiplies the
+A combiner is a function of *sums over units* of additive columns. A bootstrap therefore multiplies the
 columns by how often each unit was drawn (a matrix product) and combines the sums, and gets the same
-intervals for a mean, a ratio or an nRMSE.
+intervals for a mean, a ratio or an nRMSE. A combiner may also be a function of *medians over units*; a bootstrap then
+takes the median of the units it drew.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pandas as pd
@@ -23,9 +24,13 @@ if TYPE_CHECKING:
     from neuroarena.scoring.unit_scores import UnitScores
 
 
+# Between the name of a column and the fold it is of, where folds are not merged before medians are taken.
+FOLD_MARK = "@fold:"
+
+
 @dataclass(frozen=True)
 class Combiner:
-    """A named function of summed columns.
+    """A named function of columns that are summed over units, or of their medians over units.
 
     Parameters
     ----------
@@ -37,12 +42,29 @@ class Combiner:
         ``{column: sums} -> values``, element by element over arrays of any shape (draws, teams, ...).
     title : str
         What it computes, in words.
+    over : {"sums", "medians"}
+        What is taken of each column over units. A median is taken in every fold, and the mean over folds counts.
     """
 
     name: str
     columns: tuple[str, ...]
     function: Callable[[Mapping[str, np.ndarray]], np.ndarray]
     title: str
+    over: Literal["sums", "medians"] = "sums"
+
+    def summarise(self, columns: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """Return the sum or the median of each column over units, its first axis."""
+        take = np.sum if self.over == "sums" else np.median
+        return {name: np.asarray(take(column, axis=0)) for name, column in columns.items()}
+
+    def apply(self, summaries: Mapping[str, np.ndarray]) -> np.ndarray:
+        """Combine what :meth:`summarise` gave, of any one shape; medians of folds are averaged first."""
+        if self.over == "sums":
+            return np.asarray(self.function(summaries))
+        found: dict[str, list[np.ndarray]] = {}
+        for key, values in summaries.items():
+            found.setdefault(key.partition(FOLD_MARK)[0], []).append(values)
+        return np.asarray(self.function({name: np.mean(folds, axis=0) for name, folds in found.items()}))
 
 
 MEAN = Combiner("mean", ("score", "count"), lambda sums: sums["score"] / sums["count"], "mean over units")
@@ -140,7 +162,7 @@ def combine(name: str, columns: Mapping[str, np.ndarray]) -> np.ndarray:
     name : str
         Name of a combiner.
     columns : mapping of str to ndarray
-        Sums over units, of any one shape: () for the score itself, (draws,) for a bootstrap,
+        Sums (or medians) over units, of any one shape: () for the score itself, (draws,) for a bootstrap,
         (draws, teams) for a paired one.
 
     Returns
@@ -163,14 +185,15 @@ def combine(name: str, columns: Mapping[str, np.ndarray]) -> np.ndarray:
     [0.7, 0.7667]
     """
     combiner = COMBINERS.get(name)
-    missing = [column for column in combiner.columns if column not in columns]
+    there = {column.partition(FOLD_MARK)[0] for column in columns}
+    missing = [column for column in combiner.columns if column not in there]
     if missing:
         raise InputError(
             f'The combiner "{name}" needs the column "{missing[0]}"; got {", ".join(columns) or "none"}.'
         )
-    sums = {column: np.asarray(columns[column], dtype=np.float64) for column in combiner.columns}
+    sums = {column: np.asarray(values, dtype=np.float64) for column, values in columns.items()}
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        values = np.asarray(combiner.function(sums), dtype=np.float64)
+        values = np.asarray(combiner.apply(sums), dtype=np.float64)
     undefined = int(np.count_nonzero(~np.isfinite(values)))
     if undefined:
         raise InputError(
@@ -198,7 +221,7 @@ def track_score(columns: Mapping[str, np.ndarray], combiner: str) -> float:
     >>> track_score({"numerator": np.array([1.0, 3.0]), "denominator": np.array([4.0, 4.0])}, "ratio")
     0.5
     """
-    return float(combine(combiner, {name: np.sum(column) for name, column in columns.items()}))
+    return float(combine(combiner, COMBINERS.get(combiner).summarise(columns)))
 
 
 def columns_of(
@@ -218,7 +241,8 @@ def columns_of(
     -------
     dict of str to ndarray, (units,)
         The columns the combiner needs, units in ascending order of their names. ``score`` is the mean over
-        the unit's folds and ``count`` is 1; every other column is the sum over the folds.
+        the unit's folds and ``count`` is 1; every other column is the sum over the folds. For a combiner of medians
+        every fold has columns of its own.
 
     Raises
     ------
@@ -236,6 +260,8 @@ def columns_of(
 
 def merged_columns(table: pd.DataFrame, combiner: str, metric: Metric) -> dict[str, np.ndarray]:
     """Merge the folds of each unit of a table of unit scores, in the columns a combiner needs."""
+    if COMBINERS.get(combiner).over == "medians":
+        return fold_columns(table, combiner, metric)
     groups = table.groupby("unit", sort=True)
     columns: dict[str, np.ndarray] = {}
     for name in COMBINERS.get(combiner).columns:
@@ -251,6 +277,30 @@ def merged_columns(table: pd.DataFrame, combiner: str, metric: Metric) -> dict[s
             columns[name] = groups["score"].mean().to_numpy(dtype=np.float64)
         else:
             columns[name] = groups[source].sum().to_numpy(dtype=np.float64)
+    return columns
+
+
+def fold_columns(table: pd.DataFrame, combiner: str, metric: Metric) -> dict[str, np.ndarray]:
+    """Return the columns that a combiner of medians needs, (units,) for every fold.
+
+    Raises
+    ------
+    InputError
+        When a column is missing, or when a unit has no row in some fold.
+    """
+    columns: dict[str, np.ndarray] = {}
+    for name in COMBINERS.get(combiner).columns:
+        source = metric.roles.get(name, name)
+        if source not in table.columns:
+            raise InputError(
+                f'The combiner "{combiner}" needs the column "{source}", which these scores do not have.'
+            )
+        wide = table.pivot(index="unit", columns="fold", values=source).sort_index()
+        gaps = wide.isna().to_numpy()
+        if gaps.any():
+            unit, fold = (int(at[0]) for at in np.nonzero(gaps))
+            raise InputError(f'Unit "{wide.index[unit]}" has no {source} in the fold "{wide.columns[fold]}".')
+        columns |= {f"{name}{FOLD_MARK}{fold}": wide[fold].to_numpy(dtype=np.float64) for fold in wide}
     return columns
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
 from neuroarena.errors import InputError
+from neuroarena.statistics.medians import weighted_medians
 from neuroarena.statistics.resampling import GENERATORS, Layout, block_rows, draw_counts
 from neuroarena.statistics.tables import COUNT, SCORE, UnitTable, unit_table
 
@@ -104,6 +105,7 @@ def bootstrap(
     method: str = "fast",
     seed: int = 0,
     combiner: Combiner | None = None,
+    over: Literal["sums", "medians"] = "sums",
 ) -> Draws:
     """Resample units with replacement, the same draw for every team, and score every team in every draw.
 
@@ -135,6 +137,8 @@ def bootstrap(
         (..., teams) of sums over the drawn units, among them "count", the number of drawn units, and
         returns scores (..., teams). Each score must depend on sums only, so that equal teams get equal
         scores. Without it the score is the mean of the column "score".
+    over
+        Whether the combiner takes sums over the drawn units, or medians over them.
 
     Returns
     -------
@@ -162,9 +166,13 @@ def bootstrap(
     if combiner is None:
         point = np.ascontiguousarray(table.columns[SCORE].T).mean(axis=1)
     else:
-        sums = {name: values.sum(axis=0) for name, values in table.columns.items()}
+        take = np.sum if over == "sums" else np.median
+        sums = {name: np.asarray(take(values, axis=0)) for name, values in table.columns.items()}
         point = _combine(combiner, sums, np.float64(len(table.units)), merged[0], "on all units")
-    scores = _draw_scores(table, layout, n_draws, method, seed, combiner, merged)
+    if over == "medians" and combiner is not None:
+        scores = _draw_medians(table, layout, n_draws, method, seed, combiner, merged)
+    else:
+        scores = _draw_scores(table, layout, n_draws, method, seed, combiner, merged)
     _check_combined(scores, table.teams)
     recipe = {
         "method": method,
@@ -226,6 +234,31 @@ def _draw_scores(
         parts = np.hsplit(sums, len(table.columns))
         columns = {name: part[:, place] for name, part in zip(table.columns, parts, strict=True)}
         scores[start:stop] = _combine(combiner, columns, total, first, f"in draws {start} to {stop - 1}")
+    return scores
+
+
+def _draw_medians(
+    table: UnitTable,
+    layout: Layout | None,
+    n_draws: int,
+    method: str,
+    seed: int,
+    combiner: Combiner,
+    merged: tuple[np.ndarray, np.ndarray],
+) -> np.ndarray:
+    """Take the median of every column over the drawn units, a block of draws at a time, and combine."""
+    n_units, n_teams = len(table.units), len(table.teams)
+    scores = np.empty((n_draws, n_teams))
+    rows = block_rows(n_units)
+    for start in range(0, n_draws, rows):
+        stop = min(start + rows, n_draws)
+        counts = draw_counts(start, stop, n_units, layout, method, seed)
+        total = counts.sum(axis=1).astype(np.float64)[:, None]
+        columns = {
+            name: np.column_stack([weighted_medians(column[None, :], counts) for column in values.T])
+            for name, values in table.columns.items()
+        }
+        scores[start:stop] = _combine(combiner, columns, total, merged[0], f"in draws {start} to {stop - 1}")
     return scores
 
 

@@ -14,8 +14,8 @@ from neuroarena.statistics.level_draws import (
     draw_counts,
     draw_variances,
     moments_of_draws,
-    weighted_medians,
 )
+from neuroarena.statistics.medians import weighted_medians
 from neuroarena.statistics.moments import Moments, make_moments, order_teams, rescope, satterthwaite
 from neuroarena.statistics.pseudovalues import Transform, weighted_correlations
 from neuroarena.statistics.ranks import TieBreak

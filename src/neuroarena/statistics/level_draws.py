@@ -14,6 +14,7 @@ import numpy as np
 from neuroarena.statistics.bootstrap import Combiner, Draws, bootstrap
 from neuroarena.statistics.differences import pair_squares
 from neuroarena.statistics.left_out import LeftOut, check_finite, effective_levels, read_table, sum_by_level
+from neuroarena.statistics.medians import weighted_medians
 from neuroarena.statistics.moments import Moments, make_moments, order_teams
 from neuroarena.statistics.ranks import TieBreak
 from neuroarena.statistics.tables import COUNT, SCORE, number_clusters, unit_table
@@ -207,31 +208,3 @@ def draw_counts(n_levels: int, n_draws: int, rng: np.random.Generator) -> np.nda
 def draw_variances(scores: np.ndarray) -> np.ndarray:
     """Return the variance over draws (draws, teams) of the difference of every pair (pairs,)."""
     return pair_squares(scores - scores.mean(axis=0)) / (len(scores) - 1)
-
-
-def weighted_medians(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Return the median of values that occur several times, draw by draw.
-
-    Parameters
-    ----------
-    values
-        (draws, units), or (1, units) where all draws have the same values.
-    counts
-        How often each value occurs (draws, units); at least one does in every draw.
-
-    Examples
-    --------
-    >>> weighted_medians(np.array([[3.0, 1.0, 2.0]]), np.array([[1, 1, 1], [2, 0, 2], [0, 3, 0]])).tolist()
-    [2.0, 2.5, 1.0]
-    """
-    order = np.argsort(values, axis=1)
-    ordered = np.take_along_axis(values, order, axis=1)
-    order, ordered = (np.broadcast_to(array, counts.shape) for array in (order, ordered))
-    reached = np.cumsum(np.take_along_axis(counts, order, axis=1), axis=1)
-    total = reached[:, -1:]
-    # The middle of 2 n + 1 numbers is number n + 1; of 2 n it is halfway between n and n + 1.
-    lower = (reached < (total + 1) // 2).sum(axis=1, keepdims=True)
-    upper = (reached < total // 2 + 1).sum(axis=1, keepdims=True)
-    middle = np.take_along_axis(ordered, lower, axis=1) + np.take_along_axis(ordered, upper, axis=1)
-    median: np.ndarray = middle[:, 0] / 2
-    return median

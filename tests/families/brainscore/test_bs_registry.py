@@ -179,7 +179,9 @@ def test_the_one_registry_of_neuroarena_loads_comparisons_too():
     import neuroarena
 
     benchmark_registry["Tiny.IT-ridge"] = tiny
-    assert neuroarena.load_benchmark("Tiny.IT-ridge").region == "IT"
+    loaded = neuroarena.load_benchmark("Tiny.IT-ridge")
+    assert loaded.region == "IT"
+    assert float(loaded(PixelModel())) == float(tiny()(PixelModel()))
     with pytest.raises(UnknownName, match='No benchmark "neuroprob"'):
         neuroarena.load_benchmark("neuroprob")
 
@@ -282,19 +284,22 @@ def test_a_scaffold_overwrites_nothing(tmp_path, capsys):
     assert "export NEUROARENA_PLUGINS=" in capsys.readouterr().out
 
 
-def test_a_score_becomes_one_row_a_neuroid(tmp_path):
+def test_a_score_becomes_one_row_a_neuroid_and_split_and_the_rows_make_the_score(tmp_path):
     benchmark = tiny()
     result = benchmark(PixelModel())
     units = unit_scores(result, benchmark)
-    r = result.raw.raw.mean("split")
-    expected = {
-        str(key): np.sign(value) * value**2 / 0.9
-        for key, value in zip(r["neuroid_id"].values, r.values, strict=True)
-    }
-    assert dict(zip(units.table["unit"], units.table["score"], strict=True)) == pytest.approx(expected)
-    assert units.table["cluster"].tolist() == ["monkey0", "monkey1"] * 3
-    assert (units.table["n"] == 10).all()
-    assert units.value == pytest.approx(np.mean(list(expected.values())))
+    r = result.raw.raw
+    wide = units.table.pivot(index="fold", columns="unit", values="raw")[
+        [str(key) for key in r["neuroid_id"].values]
+    ]
+    np.testing.assert_array_equal(wide.to_numpy(), r.values)
+    expected = np.sign(units.table["raw"]) * units.table["raw"] ** 2 / 0.9
+    np.testing.assert_allclose(units.table["score"], expected)
+    assert units.table["cluster"].tolist() == [name for name in ["monkey0", "monkey1"] * 3 for _ in range(10)]
+    # Written out: the median over neuroids in each split, the mean over splits, then normalised.
+    by_hand = np.median(r.values, axis=1).mean()
+    assert units.value == pytest.approx(np.sign(by_hand) * by_hand**2 / 0.9, abs=1e-12)
+    assert units.value == pytest.approx(float(result), abs=1e-12)
     assert (units.name, units.definition) == ("brainscore/Tiny.IT-ridge", "4")
     units.write(tmp_path / "units.parquet")
     assert UnitScores.read(tmp_path / "units.parquet").table.equals(units.table)
@@ -342,7 +347,8 @@ def test_neuroids_without_a_value_are_left_out_of_the_rows():
     ids = {"neuroid_id": ("neuroid", ["a", "b"])}
     raw = xr.DataArray([[0.5, np.nan], [0.7, np.nan]], dims=("split", "neuroid"), coords=ids)
     units = unit_scores(Score(0.6, raw=raw), tiny())
-    assert units.table[["unit", "cluster", "score"]].values.tolist() == [["a", "a", pytest.approx(0.6)]]
+    assert units.table[["unit", "cluster", "score"]].values.tolist() == [["a", "a", 0.5], ["a", "a", 0.7]]
+    assert units.value == pytest.approx(0.6)
     with pytest.raises(DataQualityError, match="no neuroid has a score"):
         unit_scores(Score(0.6, raw=raw * np.nan), tiny())
     with pytest.raises(ConfigError, match="does not tell neuroids apart"):

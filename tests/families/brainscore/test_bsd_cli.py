@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import pytest
 from bsd_twin import small_twin, twin
@@ -12,8 +13,8 @@ from neuroarena.board import Board, entries_from_results
 from neuroarena.cli.app import app
 from neuroarena.errors import InputError
 from neuroarena.evaluation.results import find_results, load_result
-from neuroarena.families.brainscore import load_benchmark, load_model, score
-from neuroarena.families.brainscore.verbs import save_score
+from neuroarena import evaluate
+from neuroarena.families.brainscore import load_model
 
 IT = "MajajHong2015.IT-pls"
 
@@ -22,7 +23,7 @@ def run(*words: str) -> str:
     ran = CliRunner().invoke(app, list(words))
     if ran.exception is not None:
         raise ran.exception
-    return ran.output
+    return ran.stdout
 
 
 def test_scores_are_kept_and_ranked_on_a_board(tmp_path):
@@ -33,7 +34,8 @@ def test_scores_are_kept_and_ranked_on_a_board(tmp_path):
         assert rows[0]["score"] == pytest.approx(rows[0]["raw"] ** 2 / rows[0]["ceiling"])
     results = [load_result(folder) for folder in find_results([tmp_path / "results"])]
     assert all(result.complete and result.record.simulated for result in results)
-    ranking = Board(entries_from_results(results)).ranking(IT, "neuroids")
+    board = Board(entries_from_results(results))
+    ranking = board.ranking(IT, "neuroids")
     assert ranking.table["team"].tolist() == ["tiny-cnn", "pixels"]
     assert ranking.n_units == 24
     assert "simulated" in run("board", out)
@@ -41,9 +43,32 @@ def test_scores_are_kept_and_ranked_on_a_board(tmp_path):
 
 def test_the_same_score_is_kept_once_and_another_recording_apart(tmp_path):
     for root in (small_twin(), small_twin(), twin()):
-        benchmark = load_benchmark(IT, data=root)
-        save_score(score(load_model("pixels", cache=False), benchmark), benchmark, tmp_path)
+        evaluate(load_model("pixels", cache=False), f"brainscore/{IT}", data=str(root), out=tmp_path)
     assert len(find_results([tmp_path])) == 2
+
+
+def test_the_board_shows_the_score_that_the_command_prints_with_an_interval_around_it(tmp_path):
+    words = ["--data", str(small_twin()), "--out", str(tmp_path / "results"), "--json"]
+    for version in ("3", "4"):
+        (printed,) = json.loads(run("brainscore", "pixels", IT, *words, "--version", version))
+        (row,) = json.loads(run("run", f"brainscore@{version}/{IT}", "-d", "pixels", *words))
+        board = json.loads(run("board", str(tmp_path / "results"), "--draws", "200", "--json"))
+        (shown,) = board["rankings"][0]["table"]
+        assert printed["score"] == row["score"]
+        assert shown["score"] == pytest.approx(printed["score"], abs=1e-12)
+        assert shown["ci95_low"] <= shown["score"] <= shown["ci95_high"]
+        assert load_result(row["folder"]).record.score == printed["score"]
+        shutil.rmtree(tmp_path / "results")
+
+
+def test_predictions_are_kept_for_every_split_and_image(tmp_path):
+    result = evaluate("pixels", f"brainscore/{IT}", data=str(small_twin()), out=tmp_path)
+    table = load_result(result.folder).predictions
+    assert list(table.columns) == ["split", "id", "values"]
+    assert table["split"].nunique() == 10
+    assert not table.duplicated(["split", "id"]).any()
+    assert {len(values) for values in table["values"]} == {6}
+    assert len(result.record.reported["columns"]) == 6
 
 
 def test_a_table_shows_score_raw_ceiling_and_formula(tmp_path):
@@ -54,10 +79,18 @@ def test_a_table_shows_score_raw_ceiling_and_formula(tmp_path):
         assert word in shown
 
 
-def test_a_score_without_neuroids_is_shown_but_not_kept(tmp_path, capfd):
+def test_a_score_without_neuroids_is_kept_and_says_why_it_cannot_rank(tmp_path):
     name = "Marques2020_Ringach2002-circular_variance"
-    run("brainscore", "tiny-cnn", name, "--data", str(small_twin()), "--out", str(tmp_path / "out"))
-    assert not (tmp_path / "out").exists()
+    words = ["--data", str(small_twin()), "--out", str(tmp_path / "out"), "--json"]
+    (row,) = json.loads(run("brainscore", "tiny-cnn", name, *words))
+    result = load_result(row["folder"])
+    assert result.score == row["score"]
+    assert result.unit_scores is None
+    assert result.predictions is None
+    assert "does not tell neuroids apart" in result.record.left_out["unit_scores"]
+    assert "predicts no responses" in result.record.left_out["predictions"]
+    board = json.loads(run("board", str(tmp_path / "out"), "--json"))
+    assert "does not tell neuroids apart" in board["rankings"][0]["unranked"][0]["reason"]
 
 
 def test_a_model_of_a_file_in_the_folder_serves(tmp_path, monkeypatch):

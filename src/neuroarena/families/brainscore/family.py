@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from pydantic import Field
 
@@ -14,6 +14,9 @@ from neuroarena.errors import InputError
 from neuroarena.families.brainscore.definitions import QUESTIONS
 from neuroarena.families.brainscore.registries import benchmark_registry, model_registry
 from neuroarena.scoring import Manifest, Overall
+
+if TYPE_CHECKING:
+    from neuroarena.families.brainscore.comparison import NeuralComparison
 
 LATEST = "latest"
 # Versions of a benchmark that ships, newest first; other benchmarks have the one they say.
@@ -65,6 +68,10 @@ class BrainScore:
         shipped = [name for name in benchmark_registry.names() if name in QUESTIONS]
         return tuple(name for name in shipped if definition in VERSIONS.get(name, ("1",)))
 
+    def models(self) -> tuple[str, ...]:
+        """List the models of vision by name: what ``run -d`` takes here."""
+        return tuple(model_registry.names())
+
     def splits(self, task: str, definition: str) -> tuple[str, ...]:
         """List the one way the recordings are used; a benchmark's metric makes its own folds of it."""
         return ("neuroids",)
@@ -85,8 +92,8 @@ class BrainScore:
 
     def load(
         self, task: str, definition: str, data: str | None = None, options: BrainScoreOptions = _DEFAULTS
-    ) -> Any:
-        """Load a benchmark, to be called with a model.
+    ) -> NeuralComparison:
+        """Load a benchmark as a comparison, which judges a model.
 
         Parameters
         ----------
@@ -103,6 +110,7 @@ class BrainScore:
         InputError
             For an option that the benchmark does not take.
         """
+        from neuroarena.families.brainscore.comparison import NeuralComparison
         from neuroarena.families.brainscore.loading import load_benchmark
 
         version = options.version
@@ -112,7 +120,7 @@ class BrainScore:
         for option in given:
             if option not in takes:
                 raise InputError(f'The benchmark "{task}" has no option "{option}"; it brings its own.')
-        return load_benchmark(task, **given)
+        return NeuralComparison(load_benchmark(task, **given))
 
 
 FAMILY = BrainScore()

@@ -1,11 +1,13 @@
-"""From a Score to UnitScores: one row a neuroid, so that boards and statistics take it as any other result."""
+"""From a Score to UnitScores: one row per neuroid and split, or per subject, combined into the Score itself."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
+import xarray as xr
 
 from neuroarena.families.brainscore.benchmark import Benchmark
 from neuroarena.families.brainscore.brain_score import Score
@@ -13,11 +15,9 @@ from neuroarena.families.brainscore.errors import ConfigError, DataQualityError
 from neuroarena.families.brainscore.neuroids import neuroid_values
 from neuroarena.families.brainscore.normalisation import NORMALISATIONS
 from neuroarena.scoring import Manifest, UnitScores
+from neuroarena.scoring.combiners import Combiner
 from neuroarena.scoring.metrics import Metric
 from neuroarena.scoring.score import SCORER_VERSION
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 FAMILY = "brainscore"
 # What owns several neuroids, by the names recordings use, the first one found counts.
@@ -25,9 +25,8 @@ CLUSTERS = ("subject", "animal", "array", "arr")
 
 
 def _correlation(prediction: np.ndarray, target: np.ndarray, _: Manifest) -> dict[str, float]:
-    if np.ptp(prediction) == 0:
-        return {"score": 0.0}
-    return {"score": float(np.corrcoef(prediction, target)[0, 1])}
+    r = 0.0 if np.ptp(prediction) == 0 else float(np.corrcoef(prediction, target)[0, 1])
+    return {"score": r, "raw": r, "ceiling": 1.0}
 
 
 def _constant_truth(target: np.ndarray, _: Manifest) -> str | None:
@@ -42,30 +41,127 @@ PREDICTIVITY = Metric(
     title="Neural predictivity",
     unit_label="",
     undefined="A constant prediction correlates 0; constant responses are refused.",
+    columns=("raw", "ceiling"),
     truth_rule=_constant_truth,
 )
 
 
+def _signed_square(values: np.ndarray) -> np.ndarray:
+    squared: np.ndarray = np.sign(values) * values**2
+    return squared
+
+
+MEDIAN = Combiner(
+    "median",
+    ("raw",),
+    lambda medians: medians["raw"],
+    "median over neuroids in each split, then the mean over splits",
+    over="medians",
+)
+# The formulas of `normalisation`, element by element over draws.
+MEDIAN_VARIANCE_RATIO = Combiner(
+    "median_variance_ratio",
+    ("raw", "ceiling"),
+    lambda medians: _signed_square(medians["raw"]) / medians["ceiling"],
+    "r^2 / c with the sign of r, where r is the median over neuroids in each split, averaged over splits",
+    over="medians",
+)
+MEDIAN_RATIO_SQUARED = Combiner(
+    "median_ratio_squared",
+    ("raw", "ceiling"),
+    lambda medians: _signed_square(medians["raw"] / medians["ceiling"]),
+    "(r / c)^2 with the sign of r, where r is the median over neuroids in each split, averaged over splits",
+    over="medians",
+)
+MEDIAN_RATIO = Combiner(
+    "median_ratio",
+    ("raw", "ceiling"),
+    lambda medians: medians["raw"] / medians["ceiling"],
+    "r / c, where r is the median over neuroids in each split, averaged over splits",
+    over="medians",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """What a Score is made of.
+
+    Attributes
+    ----------
+    noun : str
+        "neuroid", "subject", ...
+    rows : DataFrame
+        unit, fold, cluster, n, score, raw, ceiling.
+    combiner : str
+        How the rows become the Score.
+    cluster : str or None
+        What owns several units, in words.
+    """
+
+    noun: str
+    rows: pd.DataFrame
+    combiner: str
+    cluster: str | None = None
+
+
+def units_of(score: Score) -> Units | None:
+    """Find the units that a Score is made of: neuroids, subjects, or the values it was averaged over.
+
+    Returns
+    -------
+    Units or None
+        None when the Score tells nothing apart.
+
+    Raises
+    ------
+    DataQualityError
+        When no neuroid has a score.
+    """
+    ceiled = score.attrs.get("ceiled_scores")
+    if isinstance(ceiled, xr.DataArray):
+        return _neuroids(ceiled, None, 1.0, "mean")
+    array = neuroid_values(score)
+    if array is not None:
+        combiner = "median" if score.formula is None else f"median_{score.formula}"
+        return _neuroids(array, score.formula, _ceiling(score), combiner)
+    parts = score.attrs.get("scores")
+    if isinstance(parts, dict) and parts:
+        return _named(
+            str(score.attrs.get("averaged_over", "value")), [*parts], [float(one) for one in parts.values()]
+        )
+    found: Any = score
+    while isinstance(found, Score):
+        found = found.raw
+    if isinstance(found, xr.DataArray) and found.dims == ("subject",):
+        values = [_normalised(float(value), score.formula, _ceiling(score)) for value in found.values]
+        return _named("subject", [str(each) for each in found["subject"].values], values)
+    return None
+
+
 def manifest_of(benchmark: Benchmark, score: Score | None = None) -> Manifest:
-    """Give the rules of a benchmark as boards read them; the definition is the benchmark's version.
+    """Return the rules of a benchmark as boards read them; the definition is the benchmark's version.
 
     Parameters
     ----------
     benchmark : Benchmark
     score : Score, optional
-        One of its scores, which tells the formula and what owns several neuroids.
+        One of its scores, which tells the formula, the units, and what owns several of them.
     """
-    formula = score.formula if score is not None else None
-    array = neuroid_values(score) if score is not None else None
-    cluster = _cluster_name(array) if array is not None else None
-    question = f"How well does a model predict the neuroids of {benchmark.identifier}?"
-    return rules_of(benchmark.identifier, str(benchmark.version), question, cluster, formula)
+    units = units_of(score) if score is not None else None
+    question = f"How like the recordings of {benchmark.identifier} is a model?"
+    return rules_of(benchmark.identifier, str(benchmark.version), question, units, score)
 
 
 def rules_of(
-    identifier: str, version: str, question: str, cluster: str | None = None, formula: str | None = None
+    identifier: str,
+    version: str,
+    question: str,
+    units: Units | None = None,
+    score: Score | None = None,
 ) -> Manifest:
-    """Return the rules of a benchmark of this name and version."""
+    """Return the rules of a benchmark of this name and version; without a Score, as far as they are known."""
+    how = "as the result says" if score is None else f"by {score.formula or 'nothing'}"
+    made = "" if units is None else f" It is made of {units.noun}s: {_MADE[units.combiner]}."
     return Manifest(
         name=f"{FAMILY}/{identifier}",
         definition=version,
@@ -73,64 +169,58 @@ def rules_of(
         question=question,
         metric=PREDICTIVITY.name,
         prediction="number",
-        unit="neuroid",
-        cluster=cluster,
-        split_rule="the splits of the benchmark's metric; a neuroid's correlation is its mean over them",
+        unit="neuroid" if units is None else units.noun,
+        cluster=None if units is None else units.cluster,
+        combiner="mean" if units is None else units.combiner,
+        split_rule="the splits of the benchmark's metric",
         chance=0.0,
         licence="as the recordings",
-        notes=(
-            f"Each neuroid's correlation is normalised by {formula or 'nothing'} with the ceiling of the benchmark; "
-            "the board shows their mean, the Score itself normalises their median.",
-        ),
+        notes=(f"The Score is normalised {how} with the ceiling of the recordings.{made}",),
     )
 
 
+_MADE = {
+    "mean": "the mean over them",
+    "median": "their median in each split, averaged over splits",
+    **dict.fromkeys(
+        (f"median_{formula}" for formula in NORMALISATIONS),
+        "their median in each split, averaged over splits and then normalised",
+    ),
+}
+
+
 def unit_scores(score: Score, benchmark: Benchmark) -> UnitScores:
-    """Give a Score as one row a neuroid, clustered by subject, animal or array.
+    """Return the units of a Score: one row per neuroid and split, clustered by subject, animal or array.
 
     Parameters
     ----------
     score : Score
-        Of a metric that tells neuroids apart: somewhere beneath it ``raw`` is an array over neuroid or
-        split x neuroid with the coordinate ``neuroid_id``.
+        Of a metric that tells neuroids apart (somewhere beneath it ``raw`` is an array over neuroid or split x neuroid
+        with the coordinate ``neuroid_id``) or subjects.
     benchmark : Benchmark
 
     Returns
     -------
     UnitScores
-        The score of a neuroid is its correlation, averaged over splits and normalised as the Score was. A neuroid whose
-        correlation is undefined in every split is left out.
+        ``raw`` is the correlation of a neuroid in a split and ``score`` the same, normalised as the Score was. The
+        combined value is the Score. A neuroid whose correlation is undefined in every split is left out.
 
     Raises
     ------
     ConfigError
-        When the Score does not tell neuroids apart.
+        When the Score does not tell neuroids or subjects apart.
     DataQualityError
         When no neuroid has a score.
     """
-    array = neuroid_values(score)
-    if array is None:
+    units = units_of(score)
+    if units is None:
         raise ConfigError(
             f"{benchmark.identifier}: the Score does not tell neuroids apart, so boards have no units to rank by. "
-            "Expected raw with the dim neuroid and the coordinate neuroid_id."
+            "Expected raw with the dim neuroid and the coordinate neuroid_id, or with the dim subject."
         )
-    values, counts = _means(array)
-    known = np.isfinite(values)
-    if not known.any():
-        raise DataQualityError(f"{benchmark.identifier}: no neuroid has a score.")
-    normalised = [_normalised(value, score) for value in values[known]]
     manifest = manifest_of(benchmark, score)
-    table = pd.DataFrame(
-        {
-            "unit": [str(each) for each in array["neuroid_id"].values[known]],
-            "fold": "all",
-            "cluster": [str(each) for each in _clusters(array)[known]],
-            "n": counts[known].astype(np.int64),
-            "score": normalised,
-        }
-    )
     return UnitScores(
-        table=table.sort_values("unit", ignore_index=True),
+        table=units.rows.sort_values(["unit", "fold"], ignore_index=True),
         name=manifest.name,
         definition=manifest.definition,
         manifest_hash=manifest.hash,
@@ -142,19 +232,42 @@ def unit_scores(score: Score, benchmark: Benchmark) -> UnitScores:
     )
 
 
-def _means(array: xr.DataArray) -> tuple[np.ndarray, np.ndarray]:
-    """Give the mean over the splits in which a neuroid has a value, and their number: each (neuroids,)."""
+def _neuroids(array: xr.DataArray, formula: str | None, ceiling: float, combiner: str) -> Units:
+    """Lay out an array over [split x] neuroid as rows; undefined values are left out."""
     table = array.transpose(..., "neuroid").values.reshape(-1, array.sizes["neuroid"])
-    counts = np.isfinite(table).sum(axis=0)
-    sums = np.where(np.isfinite(table), table, 0.0).sum(axis=0)
-    with np.errstate(invalid="ignore"):
-        return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan), counts
+    ids, owners = array["neuroid_id"].values, _clusters(array)
+    rows = []
+    for fold, values in enumerate(table):
+        for unit, cluster, value in zip(ids, owners, values, strict=True):
+            if np.isfinite(value):
+                normal = _normalised(float(value), formula, ceiling)
+                rows.append((str(unit), f"{fold:03d}", str(cluster), 1, normal, float(value), ceiling))
+    if not rows:
+        raise DataQualityError("There is no score for any neuroid: no neuroid has a score.")
+    names = ["unit", "fold", "cluster", "n", "score", "raw", "ceiling"]
+    return Units("neuroid", pd.DataFrame(rows, columns=names), combiner, _cluster_name(array))
 
 
-def _normalised(value: float, score: Score) -> float:
-    if score.formula is None:
-        return float(value)
-    return float(NORMALISATIONS[score.formula](float(value), score.ceiling))
+def _named(noun: str, names: list[Any], values: list[float]) -> Units:
+    labels = [str(name) for name in names]
+    rows = {
+        "unit": labels,
+        "fold": "all",
+        "cluster": labels,
+        "n": 1,
+        "score": values,
+        "raw": values,
+        "ceiling": 1.0,
+    }
+    return Units(noun, pd.DataFrame(rows), "mean")
+
+
+def _ceiling(score: Score) -> float:
+    return 1.0 if score.formula is None or score.ceiling is None else float(score.ceiling)
+
+
+def _normalised(value: float, formula: str | None, ceiling: float) -> float:
+    return value if formula is None else float(NORMALISATIONS[formula](value, ceiling))
 
 
 def _cluster_name(array: xr.DataArray) -> str | None:

@@ -18,6 +18,7 @@ from neuroarena.families.brainscore.brain_score import Score
 from neuroarena.families.brainscore.ceilings import rdm_ceiling
 from neuroarena.families.brainscore.definitions.files import marked, plain_folder
 from neuroarena.families.brainscore.errors import ConfigError
+from neuroarena.families.brainscore.kept_rows import offer_rows
 from neuroarena.families.brainscore.metrics.rdm import compare_rdms, dissimilarities
 from neuroarena.families.brainscore.neural import shown
 from neuroarena.families.brainscore.stimuli import StimulusSet
@@ -95,7 +96,9 @@ class DissimilarityBenchmark(BenchmarkBase):
             )
         place = source["stimulus_id"].to_index().get_indexer(pd.Index(self.stimuli.ids))
         values = source.transpose("presentation", "neuroid").values[place]
-        return self.compare(dissimilarities(values, np.array(self.stimuli.ids), "model"))
+        rdm = dissimilarities(values, np.array(self.stimuli.ids), "model")
+        offer_rows(self.stimuli.ids, rdm, self.stimuli.ids, "dissimilarities")
+        return self.compare(rdm)
 
     def compare(self, rdm: npt.ArrayLike) -> Score:
         """Score dissimilarities, (n, n), with those of every subject.

@@ -12,6 +12,7 @@ import xarray as xr
 from neuroarena.families.brainscore.assemblies import flat
 from neuroarena.families.brainscore.brain_score import Score
 from neuroarena.families.brainscore.errors import AlignmentError, ConfigError, DataQualityError, named
+from neuroarena.families.brainscore.kept_rows import offer_rows
 from neuroarena.families.brainscore.metrics.alignment import (
     Aligned,
     align,
@@ -124,10 +125,10 @@ class CrossRegressedCorrelation(Metric):
         check_varies(pair.target, "target")
         splits = self.cross_validation.divide(len(pair.ids), pair.strata)
         predictions = self.regression.cross_predict(pair.source, pair.target, splits)
-        values = [
-            self.correlation(predicted, pair.target[test])
-            for (_, test), predicted in zip(splits, predictions, strict=True)
-        ]
+        values = []
+        for number, ((_, test), predicted) in enumerate(zip(splits, predictions, strict=True)):
+            offer_rows(pair.ids[test], predicted, pair.neuroid_ids, f"{number:03d}")
+            values.append(self.correlation(predicted, pair.target[test]))
         raw = split_table(np.stack(values), pair.neuroids)
         return finished(self.aggregate(raw), raw)
 
@@ -163,6 +164,7 @@ class CrossRegressedCorrelation(Metric):
         _check_same_columns(target_train, target_test, "target")
         check_varies(train.source, "source")
         predicted = self.regression.fit(train.source, train.target).predict(test.source)
+        offer_rows(test.ids, predicted, train.neuroid_ids)
         return xr.DataArray(
             self.correlation(predicted, test.target), dims=("neuroid",), coords=train.neuroids
         )

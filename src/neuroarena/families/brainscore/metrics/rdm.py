@@ -12,6 +12,7 @@ import xarray as xr
 
 from neuroarena.families.brainscore.brain_score import Score
 from neuroarena.families.brainscore.errors import ConfigError, DataQualityError, named
+from neuroarena.families.brainscore.kept_rows import offer_rows
 from neuroarena.families.brainscore.metrics.alignment import align
 from neuroarena.families.brainscore.metrics.folds import Array
 from neuroarena.families.brainscore.metrics.metric import Metric, spearman
@@ -152,9 +153,9 @@ class RDMSimilarity(Metric):
             See :func:`~neuroarena.families.brainscore.metrics.alignment.align` and :func:`dissimilarities`.
         """
         pair = align(source, target)
-        value = compare_rdms(
-            dissimilarities(pair.source, pair.ids, "source"), dissimilarities(pair.target, pair.ids, "target")
-        )
+        model = dissimilarities(pair.source, pair.ids, "source")
+        offer_rows(pair.ids, model, pair.ids, "dissimilarities")
+        value = compare_rdms(model, dissimilarities(pair.target, pair.ids, "target"))
         neuroids = pair.target.shape[1]
         return Score(value, n_neuroids_used=neuroids, n_neuroids_total=neuroids)
 
@@ -182,6 +183,7 @@ class RDMSimilarityCV(Metric):
             order=plan.split_order,
         )
         first = dissimilarities(pair.source, pair.ids, "source")
+        offer_rows(pair.ids, first, pair.ids, "dissimilarities")
         second = dissimilarities(pair.target, pair.ids, "target")
         values = [
             _correlation(_upper(first[np.ix_(test, test)]), _upper(second[np.ix_(test, test)]))

@@ -1,0 +1,79 @@
+"""Keeping what a model predicts while it is scored: metrics offer their rows, and whoever listens keeps them."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+
+@dataclass
+class KeptRows:
+    """Rows that metrics offered: one per (split, stimulus), each a list of numbers.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        What the numbers of a row belong to: neuroids, or stimuli for rows of a dissimilarity matrix.
+    """
+
+    splits: list[str] = field(default_factory=list)
+    ids: list[str] = field(default_factory=list)
+    values: list[np.ndarray] = field(default_factory=list)
+    columns: tuple[str, ...] = ()
+
+    def table(self) -> pd.DataFrame | None:
+        """Return the rows as a table of split, id and values (float32); None when nothing was offered."""
+        if not self.ids:
+            return None
+        return pd.DataFrame({"split": self.splits, "id": self.ids, "values": self.values})
+
+
+_LISTENER: ContextVar[KeptRows | None] = ContextVar("neuroarena_kept_rows", default=None)
+
+
+@contextlib.contextmanager
+def keeping_rows() -> Iterator[KeptRows]:
+    """Keep the rows that metrics offer inside the block."""
+    kept = KeptRows()
+    token = _LISTENER.set(kept)
+    try:
+        yield kept
+    finally:
+        _LISTENER.reset(token)
+
+
+def offer_rows(
+    ids: Sequence[Any] | np.ndarray,
+    values: np.ndarray,
+    columns: Sequence[Any] | np.ndarray,
+    split: str | None = None,
+) -> None:
+    """Offer predictions to whoever keeps them; costs nothing when nobody does.
+
+    Parameters
+    ----------
+    ids : sequence, (n,)
+        Stimuli.
+    values : ndarray, (n, columns)
+    columns : sequence
+        Neuroids, or stimuli.
+    split : str, optional
+        By default the next number. Rows of a split that is kept already are not kept again: the dissimilarities of a
+        model are the same for every subject.
+    """
+    kept = _LISTENER.get()
+    if kept is None:
+        return
+    name = str(len(set(kept.splits))) if split is None else split
+    if name in kept.splits:
+        return
+    kept.splits += [name] * len(ids)
+    kept.ids += [str(each) for each in ids]
+    kept.values += list(np.asarray(values, dtype=np.float32))
+    kept.columns = tuple(str(each) for each in columns)
