@@ -18,7 +18,6 @@ from neuroarena.registry import unknown_name
 FACES: dict[str, str] = {
     "options": "a pydantic model of the options of `load`",
     "code_contract": "how the sandbox talks to a code submission",
-    "models": "the names of the models that a family of comparisons knows",
     "importers": "readers of results published elsewhere, by name",
     "exporters": "writers of results in other formats, by name",
     "start_kit": "folder of a small project to begin with",

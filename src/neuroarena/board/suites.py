@@ -12,7 +12,7 @@ from neuroarena.board.ranking import Ranking, rank_field
 from neuroarena.board.rules import Rules
 from neuroarena.board.selection import Field
 from neuroarena.errors import InputError
-from neuroarena.scoring import Manifest
+from neuroarena.scoring import COMBINERS, Manifest
 from neuroarena.scoring.overalls import Overall, TaskUnits, join_units, overall_combiner
 
 NAMED = 5
@@ -70,6 +70,8 @@ def _problem(overall: Overall, ranked: list[_Part]) -> str | None:
     if overall.kind == "tree":
         return "a tree of means over different units is not ranked"
     manifests = [part.ranking.manifest for part in ranked]
+    if any(COMBINERS.get(manifest.combiner).over == "medians" for manifest in manifests):
+        return "medians over units are not combined over tasks"
     alike = len({(manifest.metric, manifest.combiner) for manifest in manifests}) == 1
     if overall.kind == "weighted":
         return None if alike else "the tasks do not share one metric"
