@@ -9,11 +9,11 @@ import pytest
 from bsd_twin import small_twin, twin
 from typer.testing import CliRunner
 
+from neuroarena import evaluate
 from neuroarena.board import Board, entries_from_results
 from neuroarena.cli.app import app
 from neuroarena.errors import InputError
 from neuroarena.evaluation.results import find_results, load_result
-from neuroarena import evaluate
 from neuroarena.families.brainscore import load_model
 
 IT = "MajajHong2015.IT-pls"

@@ -68,10 +68,6 @@ class BrainScore:
         shipped = [name for name in benchmark_registry.names() if name in QUESTIONS]
         return tuple(name for name in shipped if definition in VERSIONS.get(name, ("1",)))
 
-    def models(self) -> tuple[str, ...]:
-        """List the models of vision by name: what ``run -d`` takes here."""
-        return tuple(model_registry.names())
-
     def splits(self, task: str, definition: str) -> tuple[str, ...]:
         """List the one way the recordings are used; a benchmark's metric makes its own folds of it."""
         return ("neuroids",)
