@@ -141,5 +141,6 @@ def unknown_name(kind: str, name: str, known: Iterable[str], plural: str | None)
     if not close and 0 < len(listed) <= _FEW:
         hint = f" There is {', '.join(listed)}."
     if plural is None:
-        return UnknownName(f'No {kind} "{name}"; there are: {", ".join(listed) or "none"}.')
+        closest = hint if close else ""
+        return UnknownName(f'No {kind} "{name}".{closest} There are: {", ".join(listed) or "none"}.')
     return UnknownName(f'No {kind} "{name}".{hint} See: neuroarena list {plural}')

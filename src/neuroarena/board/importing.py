@@ -99,7 +99,7 @@ def find_importer(name: str) -> Importer:
     UnknownName
         With the closest names.
     """
-    importer: Importer = choose_face("importers", name, "importer", "importers")
+    importer: Importer = choose_face("importers", name, "importer")
     return importer
 
 

@@ -28,7 +28,7 @@ class ExporterGroup(TyperGroup):
         from neuroarena.benchmarks.faces import choose_face
 
         one = typer.Typer(rich_markup_mode=None)
-        one.command(cmd_name)(choose_face("exporters", cmd_name, "exporter", "exporters"))
+        one.command(cmd_name)(choose_face("exporters", cmd_name, "exporter"))
         return typer.main.get_command(one)
 
 

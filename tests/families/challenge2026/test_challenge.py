@@ -125,7 +125,7 @@ def test_the_command_takes_rules_and_boards_over_tracks_by_name(ask):
     assert "floors and organisers get no points" in said
     assert ask("--over-tracks", "marks") == (
         2,
-        'neuroarena: No board over tracks "marks"; there are: challenge-2026-points, points, transfer.\n',
+        'neuroarena: No board over tracks "marks". There are: challenge-2026-points, points, transfer.\n',
     )
     code, said = ask("--rules", "challenge-2027")
     assert code == 2
