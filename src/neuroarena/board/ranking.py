@@ -14,6 +14,7 @@ from neuroarena.board.entries import FLOORS, Judged
 from neuroarena.board.rules import Rules
 from neuroarena.board.selection import Field
 from neuroarena.board.sizing import Resolution, resolution
+from neuroarena.errors import InputError
 from neuroarena.fingerprint import digest
 from neuroarena.scoring import COMBINERS, METRICS, Manifest
 from neuroarena.statistics import Draws, bootstrap, compare, rank_probabilities, ranking, tie_groups
@@ -166,7 +167,16 @@ def rank_field(
     }
     if not judged:
         return _nobody(common, extra_warnings)
-    draws, breaks = _draws(field, manifest, rules, about), _tie_breaks(judged)
+    breaks = _tie_breaks(judged)
+    try:
+        draws = _draws(field, manifest, rules, about)
+    except InputError as error:
+        if about["kind"] == "overall":
+            raise
+        # A few units may leave a score undefined in some draws; the other tasks of the board can still be ranked.
+        reasons = [*field.unranked, *((one.entry.team, str(error)) for one in judged)]
+        common["unranked"] = pd.DataFrame(reasons, columns=["team", "reason"], dtype=object)
+        return _nobody(common, extra_warnings)
     order = ranking(draws, breaks)
     teams = [str(team) for team in order["team"]]
     probabilities = rank_probabilities(draws).loc[teams]

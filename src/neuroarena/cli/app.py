@@ -15,6 +15,7 @@ from neuroarena.cli import (
     exporting,
     listing,
     new,
+    results,
     running,
     scoring,
     startkit,
@@ -53,6 +54,7 @@ app.add_typer(data.app, name="data")
 app.add_typer(checks.app, name="check")
 app.command("run", short_help="Evaluate decoders on a benchmark.")(running.run)
 app.command("score", short_help="Score a prediction file.")(scoring.score_file)
+app.add_typer(results.app, name="results")
 app.command("board", short_help="Rank decoders, with intervals and tie groups.")(boards.board)
 app.command("compare", short_help="Compare decoders in pairs.")(boards.compare)
 app.command("size", short_help="How many units a board needs.")(boards.size)
