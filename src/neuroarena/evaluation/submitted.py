@@ -163,9 +163,9 @@ def load_benchmark_of_file(
     InputError
         When there is no such file, or a family of several tasks is named and the file does not say which.
     """
+    family, definition, tasks = resolve(name)
     if not file.exists():
         raise InputError(f"{file}: there is no such file. Expected predictions in parquet or csv.")
-    family, definition, tasks = resolve(name)
     if len(tasks) > 1:
         said = read_metadata(file) if file.suffix.lower() == ".parquet" else None
         tasks = tuple(
