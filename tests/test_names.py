@@ -106,6 +106,11 @@ def completed(line: str) -> list[str]:
         ("neuroarena run nosuch/task -s ", []),
         ("neuroarena run neuroprobe -O sub", ["subset=lite", "subset=nano", "subset=full"]),
         ("neuroarena data simulate emg", ["emg2qwerty"]),
+        ("neuroarena score bci/ss", ["bci/ssvep-exo"]),
+        ("neuroarena check leaks bci/ssvep-exo --split l", ["leave-one-subject-out"]),
+        ("neuroarena check decoder dum", ["dummy"]),
+        ("neuroarena export neu", ["neuroprobe"]),
+        ("neuroarena board --from eeg", ["eeg2025"]),
         ("neuroarena list options tr", ["transfer"]),
     ],
 )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from neuroarena.cli.completion import complete_importers
 from neuroarena.cli.options import Json, Option, named_values
 from neuroarena.cli.output import print_json, print_table
 
@@ -52,7 +53,10 @@ class Pairs(StrEnum):
 SourceOption = Annotated[
     str | None,
     typer.Option(
-        "--from", metavar="NAME", help="Read a board published elsewhere: submission folders, or a CSV file."
+        "--from",
+        metavar="NAME",
+        help="Read a board published elsewhere: submission folders, or a CSV file.",
+        autocompletion=complete_importers,
     ),
 ]
 SplitOption = Annotated[str | None, typer.Option("--split", help="Only this split.")]

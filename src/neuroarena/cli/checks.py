@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 import typer
 
-from neuroarena.cli.options import Data, Json, Option, Split, named_values
+from neuroarena.cli.completion import complete_benchmarks, complete_decoders, complete_families
+from neuroarena.cli.options import BenchmarkName, Data, Json, Option, Split, named_values
 from neuroarena.cli.output import print_json
 
 if TYPE_CHECKING:
@@ -46,8 +47,19 @@ def _root() -> None:
 
 @app.command("decoder")
 def decoder(
-    name: Annotated[str, typer.Argument(help="Name of a decoder, or module:attribute.")],
-    benchmark: Annotated[str, typer.Option("--benchmark", "-b", help="Benchmark whose windows to imagine.")],
+    name: Annotated[
+        str,
+        typer.Argument(help="Name of a decoder, or module:attribute.", autocompletion=complete_decoders),
+    ],
+    benchmark: Annotated[
+        str,
+        typer.Option(
+            "--benchmark",
+            "-b",
+            help="Benchmark whose windows to imagine.",
+            autocompletion=complete_benchmarks,
+        ),
+    ],
     as_json: Json = False,
 ) -> None:
     """Check a decoder's contract on synthetic windows of a benchmark's shape; no data are needed."""
@@ -87,7 +99,10 @@ def _print_checks(checks: list[Check], as_json: bool) -> None:
 
 @app.command("family")
 def family(
-    name: Annotated[str, typer.Argument(help="Name of a family, or module:attribute.")], as_json: Json = False
+    name: Annotated[
+        str, typer.Argument(help="Name of a family, or module:attribute.", autocompletion=complete_families)
+    ],
+    as_json: Json = False,
 ) -> None:
     """Check what a family offers: tasks, rules, splits and every face; no data are needed."""
     from neuroarena.conformance import check_family
@@ -99,7 +114,11 @@ def family(
 @app.command("submission")
 def submission(
     benchmark: Annotated[
-        str, typer.Argument(help="family[@definition]/task, or a family with a form of its own.")
+        str,
+        typer.Argument(
+            help="family[@definition]/task, or a family with a form of its own.",
+            autocompletion=complete_benchmarks,
+        ),
     ],
     path: Annotated[
         Path, typer.Argument(help="The submission: a parquet file, or what the family's own form is.")
@@ -130,9 +149,7 @@ def submission(
 
 @app.command("leaks")
 def leaks(
-    benchmark: Annotated[
-        str, typer.Argument(help="family[@definition]/task, or a family for all its tasks.")
-    ],
+    benchmark: BenchmarkName,
     data: Data = None,
     split: Split = None,
     option: Option = None,

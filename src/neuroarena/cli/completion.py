@@ -76,13 +76,6 @@ def complete_datasets(incomplete: str) -> list[str]:
     return _matching(DATASETS.names(), incomplete)
 
 
-def complete_exporters(incomplete: str) -> list[str]:
-    """Complete names of exporters."""
-    from neuroarena.benchmarks.faces import named_faces
-
-    return _matching(sorted(named_faces("exporters")), incomplete)
-
-
 def complete_importers(incomplete: str) -> list[str]:
     """Complete names of importers."""
     from neuroarena.benchmarks.faces import named_faces

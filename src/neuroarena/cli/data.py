@@ -38,6 +38,7 @@ class TwinCommand(TyperCommand):
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
         """Write the options of the dataset's twin, or how to see them."""
         from neuroarena.datasets import load_dataset
+        from neuroarena.datasets.twin_folder import spell_flag
 
         named = ctx.meta.get("dataset")
         if named is None:
@@ -99,9 +100,10 @@ def parse_options(words: list[str], known: Mapping[str, str], dataset: str) -> d
 
     Examples
     --------
-    >>> parse_options(["--seed", "3", "--ideal=0.7"], {"seed": "", "ideal": ""}, "some")
-    {'seed': 3, 'ideal': 0.7}
+    >>> parse_options(["--seed", "3", "--rate-hz=0.7", "--raw", "yes"], {"seed": "", "rate_hz": "", "raw": ""}, "some")
+    {'seed': 3, 'rate_hz': 0.7, 'raw': True}
     """
+    from neuroarena.datasets.twin_folder import spell_flag
     from neuroarena.errors import InputError
 
     flags = {spell_flag(name): name for name in known}
@@ -126,18 +128,9 @@ def parse_options(words: list[str], known: Mapping[str, str], dataset: str) -> d
     return options
 
 
-def spell_flag(name: str) -> str:
-    """Spell an option as the command line, the help and the documentation do.
-
-    Examples
-    --------
-    >>> spell_flag("rate_hz")
-    '--rate-hz'
-    """
-    return "--" + name.replace("_", "-")
-
-
-def _value(text: str) -> int | float | str:
+def _value(text: str) -> bool | int | float | str:
+    if text.lower() in ("yes", "true", "no", "false"):
+        return text.lower() in ("yes", "true")
     for kind in (int, float):
         try:
             return kind(text)

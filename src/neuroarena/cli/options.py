@@ -7,9 +7,15 @@ from typing import Annotated
 
 import typer
 
-from neuroarena.cli.completion import complete_options, complete_splits
+from neuroarena.cli.completion import complete_benchmarks, complete_options, complete_splits
 from neuroarena.errors import InputError
 
+BenchmarkName = Annotated[
+    str,
+    typer.Argument(
+        help="family[@definition]/task, or a family for all its tasks.", autocompletion=complete_benchmarks
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 Data = Annotated[
     str | None,

@@ -17,13 +17,7 @@ if TYPE_CHECKING:
 
 
 def run(
-    benchmark: Annotated[
-        str,
-        typer.Argument(
-            help="family[@definition]/task, or a family for all its tasks.",
-            autocompletion=completion.complete_benchmarks,
-        ),
-    ],
+    benchmark: options.BenchmarkName,
     decoder: Annotated[
         list[str],
         typer.Option(

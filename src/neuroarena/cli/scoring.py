@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from neuroarena.cli import options
+from neuroarena.cli.completion import complete_benchmarks
 from neuroarena.cli.output import print_json, print_table, shown
 
 if TYPE_CHECKING:
@@ -30,7 +31,9 @@ Out = Annotated[
 
 
 def score_file(
-    benchmark: Annotated[str, typer.Argument(help="family[@definition]/task.")],
+    benchmark: Annotated[
+        str, typer.Argument(help="family[@definition]/task.", autocompletion=complete_benchmarks)
+    ],
     file: Annotated[
         Path, typer.Argument(help="Predictions (parquet or csv), or code (zip) where the benchmark takes it.")
     ],

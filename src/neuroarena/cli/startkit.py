@@ -7,12 +7,18 @@ from typing import Annotated
 
 import typer
 
+from neuroarena.cli.completion import complete_families
 from neuroarena.cli.options import Json
 from neuroarena.cli.output import print_json
 
 
 def startkit(
-    track: Annotated[str, typer.Argument(help="Name of a family that brings a kit, such as bci.")],
+    track: Annotated[
+        str,
+        typer.Argument(
+            help="Name of a family that brings a kit, such as bci.", autocompletion=complete_families
+        ),
+    ],
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="An empty or a new folder.")],
     as_json: Json = False,
 ) -> None:

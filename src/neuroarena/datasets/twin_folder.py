@@ -21,6 +21,17 @@ Limits = Mapping[str, tuple[type, float, float]]
 Writer = Callable[[Path, dict[str, Any]], dict[str, Any]]
 
 
+def spell_flag(name: str) -> str:
+    """Spell an option of a simulation as the command line, its help, errors and the documentation do.
+
+    Examples
+    --------
+    >>> spell_flag("rate_hz")
+    '--rate-hz'
+    """
+    return "--" + name.replace("_", "-")
+
+
 def checked_options(dataset: str, options: dict[str, Any], limits: Limits) -> dict[str, Any]:
     """Check the options of a simulation, and give them as the card will hold them.
 
@@ -36,7 +47,7 @@ def checked_options(dataset: str, options: dict[str, Any], limits: Limits) -> di
         if not numeric or not low <= value <= high:
             whole = "a whole number" if kind is int else "a number"
             raise InputError(
-                f"simulate {dataset}: {name} must be {whole} from {low:g} to {high:g}, got {value!r}. "
+                f"simulate {dataset}: {spell_flag(name)} must be {whole} from {low:g} to {high:g}, got {value!r}. "
                 "Nothing was written."
             )
         # 1 and 1.0 are the same option: the card must not depend on how it was typed.
@@ -44,7 +55,7 @@ def checked_options(dataset: str, options: dict[str, Any], limits: Limits) -> di
     leak = options.get("plant_leak")
     if leak is not None and leak not in LEAKS:
         raise InputError(
-            f"simulate {dataset}: plant_leak must be one of {', '.join(LEAKS)}, got {leak!r}. Nothing was written."
+            f"simulate {dataset}: --plant-leak must be one of {', '.join(LEAKS)}, got {leak!r}. Nothing was written."
         )
     return checked
 

@@ -108,7 +108,7 @@ def test_the_planted_leaks_are_there_and_the_clean_twin_has_neither(exo_root: Pa
     assert (shuffled[0] != shuffled[1]).any()
     leaky = arrays(tmp_path / "channel" / "subject01.npz")
     np.testing.assert_array_equal(np.round(leaky["X"][:, 8].mean(axis=1)), leaky["y"])
-    with pytest.raises(InputError, match="plant_leak must be channel or order"):
+    with pytest.raises(InputError, match="--plant-leak must be channel or order"):
         DATASET.simulate(tmp_path / "length", **SMALL, plant_leak="length")
 
 

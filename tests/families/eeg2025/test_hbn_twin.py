@@ -52,13 +52,13 @@ def test_the_same_options_leave_a_twin_as_it_is_and_the_same_seed_gives_the_same
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"releases": "R13"}, "releases must be some of"),
+        ({"releases": "R13"}, "--releases must be some of"),
         ({"releases": "R1,R1"}, "each once"),
         ({"people": LEAST_PEOPLE - 1}, "people must be a whole number from 12"),
         ({"trials": 0}, "trials must be"),
         ({"seconds": 1}, "seconds must be"),
         ({"strength": 1.2}, "strength must be a number from 0 to 1.15"),
-        ({"raw": "no"}, "raw must be true or false"),
+        ({"raw": "no"}, "--raw must be yes or no"),
         ({"seed": -1}, "seed must be"),
     ],
 )

@@ -11,6 +11,7 @@ import pytest
 
 import neuroarena.families.emg.emg2qwerty as package
 from emg_sessions import SMALL, small_twin
+from neuroarena.datasets.twin_folder import spell_flag
 from neuroarena.errors import InputError
 from neuroarena.families.emg.emg2qwerty import DATASET, Emg2Qwerty, verify
 from neuroarena.families.emg.emg2qwerty import twin_signal as signals
@@ -106,7 +107,7 @@ def test_an_earlier_twin_is_replaced_and_anything_else_is_refused(tmp_path):
     ],
 )
 def test_options_out_of_range_are_refused_and_nothing_is_written(tmp_path, option, value):
-    with pytest.raises(InputError, match=f"simulate emg2qwerty: {option} must be"):
+    with pytest.raises(InputError, match=f"simulate emg2qwerty: {spell_flag(option)} must be"):
         DATASET.simulate(tmp_path / "twin", **{**TINY, option: value})
     assert list(tmp_path.iterdir()) == []
 

@@ -184,10 +184,10 @@ def test_the_stated_ideal_is_what_its_model_gives_on_other_images(root: Path) ->
 OPTIONS: dict[str, tuple[dict[str, Any], str]] = {
     "nobody": ({"subjects": 0}, "subjects must be a whole number from 1 to 10, got 0"),
     "a training set of 15": ({"training_images": 25}, "multiple of 10, got 25"),
-    "too few candidates": ({"test_images": 10}, "test_images must be a whole number from 11 to 200"),
+    "too few candidates": ({"test_images": 10}, "--test-images must be a whole number from 11 to 200"),
     "18 channels": ({"channels": 18}, "channels must be one of 17, 63, got 18"),
     "another variant": ({"variant": "fif"}, "variant must be one of authors, nice"),
-    "an unknown leak": ({"plant_leak": "length"}, "plant_leak must be one of channel, order"),
+    "an unknown leak": ({"plant_leak": "length"}, "--plant-leak must be one of channel, order"),
     "a negative strength": ({"strength": -1}, "strength must be a number from 0 to 10"),
 }
 

@@ -89,7 +89,7 @@ def test_a_channel_leak_counts_down_and_an_order_leak_sorts(tmp_path: Path):
         ({"people": 204}, "people must be a whole number from 1 to 203"),
         ({"recordings": 0}, "recordings must be a whole number from 1 to 5"),
         ({"longest": 10}, "longest must be a whole number from 11 to 35"),
-        ({"plant_leak": "smell"}, "plant_leak must be one of"),
+        ({"plant_leak": "smell"}, "--plant-leak must be one of"),
     ],
 )
 def test_options_of_the_muse_twin_out_of_range_are_refused(tmp_path: Path, options: dict, words: str):

@@ -148,7 +148,7 @@ def test_an_order_leak_sorts_nights_by_their_onset(tmp_path: Path):
         ({"minutes": 20}, "minutes must be a whole number from 51 to 1440"),
         ({"strength": -1}, "strength must be a number from 0 to 10"),
         ({"seed": True}, "seed must be a whole number"),
-        ({"plant_leak": "smell"}, "plant_leak must be one of channel, length, order"),
+        ({"plant_leak": "smell"}, "--plant-leak must be one of channel, length, order"),
     ],
 )
 def test_options_out_of_range_are_refused_and_nothing_is_written(tmp_path: Path, options: dict, words: str):

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from neuroarena.datasets.twin_folder import Limits, checked_options, write_twin
+from neuroarena.datasets.twin_folder import Limits, checked_options, spell_flag, write_twin
 from neuroarena.errors import InputError
 from neuroarena.families.bci.bci_commands import latents as planted
 from neuroarena.families.bci.bci_commands import twin_files as files
@@ -110,7 +110,8 @@ def simulate(
     ):
         if not good:
             raise InputError(
-                f"simulate bci_commands: {name} must be {expected}, got {given[name]!r}. Nothing was written."
+                f"simulate bci_commands: {spell_flag(name)} must be {expected}, got {given[name]!r}. "
+                "Nothing was written."
             )
     return write_twin(
         root, GENERATOR, GENERATOR_VERSION, options, functools.partial(_write, progress=progress)

@@ -77,7 +77,7 @@ def simulate(
     options = checked_options("ssvep_exo", given, LIMITS)
     if plant_leak == "length":
         raise InputError(
-            "simulate ssvep_exo: plant_leak must be channel or order: all trials of a file have one length. "
+            "simulate ssvep_exo: --plant-leak must be channel or order: all trials of a file have one length. "
             "Nothing was written."
         )
     return write_twin(root, GENERATOR, GENERATOR_VERSION, options, _write)

@@ -116,11 +116,11 @@ def _check_choices(options: dict[str, Any]) -> None:
     unknown = [name for name in options["releases"] if name not in EVERY_RELEASE]
     if unknown or not options["releases"] or len(set(options["releases"])) < len(options["releases"]):
         raise InputError(
-            f"simulate hbn: releases must be some of {', '.join(EVERY_RELEASE)}, each once, "
+            f"simulate hbn: --releases must be some of {', '.join(EVERY_RELEASE)}, each once, "
             f"got {', '.join(map(str, options['releases'])) or 'none'}. Nothing was written."
         )
     if not isinstance(options["raw"], bool):
-        raise InputError(f"simulate hbn: raw must be true or false, got {options['raw']!r}.")
+        raise InputError(f"simulate hbn: --raw must be yes or no, got {options['raw']!r}.")
 
 
 def _chance(options: dict[str, Any], *stream: int | str) -> np.random.Generator:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from neuroarena.datasets.twin_folder import Limits, checked_options, write_twin
+from neuroarena.datasets.twin_folder import Limits, checked_options, spell_flag, write_twin
 from neuroarena.errors import InputError
 
 GENERATOR = "neuroarena things_eeg2 twin"
@@ -119,11 +119,12 @@ def _check_choices(options: dict[str, Any]) -> None:
         if options[name] not in values:
             listed = ", ".join(str(value) for value in values if value is not None)
             raise InputError(
-                f"simulate things_eeg2: {name} must be one of {listed}, got {options[name]!r}. Nothing was written."
+                f"simulate things_eeg2: {spell_flag(name)} must be one of {listed}, got {options[name]!r}. "
+                "Nothing was written."
             )
     if options["training_images"] % IMAGES_A_CONCEPT:
         raise InputError(
-            f"simulate things_eeg2: training_images must be a multiple of {IMAGES_A_CONCEPT}, got "
+            f"simulate things_eeg2: --training-images must be a multiple of {IMAGES_A_CONCEPT}, got "
             f"{options['training_images']}. Nothing was written."
         )
 
