@@ -34,3 +34,9 @@ def assert_rows_equal(rows: pd.DataFrame, expected: list[dict[str, Any]]) -> Non
                 np.testing.assert_allclose(
                     row[field], value, rtol=1e-8, atol=1e-11, err_msg=f"{row['a']} {row['c']} {field}"
                 )
+
+
+def negative_nrmse(sums: dict[str, np.ndarray]) -> np.ndarray:
+    """Combine pooled sums into an nRMSE, turned round so that higher is better."""
+    nrmse: np.ndarray = np.sqrt(sums["sse"] / (sums["sum_y2"] - sums["sum_y"] ** 2 / sums["n"]))
+    return -nrmse

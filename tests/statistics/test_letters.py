@@ -7,10 +7,19 @@ from itertools import combinations, product
 import numpy as np
 import pandas as pd
 import pytest
-from inference_golden import golden, needs_golden
+from inference_golden import golden, needs_golden, negative_nrmse
 
 from neuroarena.errors import InputError
-from neuroarena.statistics import insert_and_absorb, letter_groups, letters, rank_ranges, verdicts
+from neuroarena.statistics import (
+    insert_and_absorb,
+    jackknife,
+    judge,
+    leave_out_columns,
+    letter_groups,
+    letters,
+    rank_ranges,
+    verdicts,
+)
 
 
 def assert_letters_fit(n_teams: int, apart: set[tuple[int, int]]) -> None:
@@ -54,6 +63,17 @@ def test_the_golden_groups(at: int) -> None:
 def test_the_groups_and_rank_ranges_of_the_golden_boards(name: str) -> None:
     case = golden(name)
     rows = verdicts(pd.DataFrame(case["scores"]), clusters=case.get("cluster"), nu=case.get("nu"))
+    assert letter_groups(rows) == case["groups"]
+    ranges = rank_ranges(rows)
+    assert {team: list(ranges.loc[team]) for team in ranges.index} == case["rank_range"]
+
+
+@needs_golden
+def test_the_groups_and_rank_ranges_of_the_golden_nrmse() -> None:
+    case = golden("nrmse")
+    shared = {name: case[name] for name in ("n", "sum_y", "sum_y2")}
+    columns = {team: {**shared, "sse": sse} for team, sse in case["sse"].items()}
+    rows = judge(jackknife(leave_out_columns(columns, negative_nrmse, weight="n")), nu=case["nu"])
     assert letter_groups(rows) == case["groups"]
     ranges = rank_ranges(rows)
     assert {team: list(ranges.loc[team]) for team in ranges.index} == case["rank_range"]

@@ -87,6 +87,22 @@ def test_a_median_over_neuroids_counts_the_noise_of_the_cells_once() -> None:
     assert row["scope"] == "random: 60 images x 20 neuroids"
 
 
+def test_the_error_of_crossed_draws_lies_between_one_factor_and_both() -> None:
+    def spread(variance: float) -> np.ndarray:
+        return np.column_stack([np.tile([1.0, -1.0], 500) * np.sqrt(variance * 999 / 1000), np.zeros(1000)])
+
+    for first, second, both, expected in (
+        (1.0, 1.0, 3.0, 1.0),
+        (1.0, 1.0, 2.5, 1.5),
+        (1.0, 1.0, 1.5, 1.5),
+        (4.0, 0.1, 3.0, 4.0),
+    ):
+        draws = CrossedDraws(
+            ("a", "c"), np.array([1.0, 0.0]), spread(first), spread(second), spread(both), (9, 8)
+        )
+        assert moments_of_crossed_draws(draws).se[0] ** 2 == pytest.approx(expected)
+
+
 def test_few_neuroids_are_fixed() -> None:
     rng = np.random.default_rng(4)
     observed = rng.normal(size=(30, 3))

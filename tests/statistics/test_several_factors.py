@@ -22,6 +22,7 @@ from neuroarena.statistics import (
     correlation_cells,
     count_tracks,
     crossed,
+    factor_variances,
     fix_tasks,
     jackknife,
     judge,
@@ -47,7 +48,10 @@ def test_tasks_and_sessions_of_the_golden_file() -> None:
     case = golden("two_factor")
     difference = np.array(case["difference"])
     base = np.random.default_rng(0).normal(size=difference.shape)
-    row = pair(crossed(cells_of_arrays({"a": base + difference, "c": base}, NOUNS)))
+    cells = cells_of_arrays({"a": base + difference, "c": base}, NOUNS)
+    for variance, name in zip(factor_variances(cells), ("v_first", "v_second", "v_cells"), strict=True):
+        np.testing.assert_allclose(variance, case[name], rtol=1e-8)
+    row = pair(crossed(cells))
     for field in ("delta", "se", "df", "p", "ci95"):
         np.testing.assert_allclose(row[field], case[field], rtol=1e-8)
     assert row["skew"] == 0
@@ -64,7 +68,10 @@ def test_held_out_predictions_of_the_golden_file() -> None:
         correlations, _ = left_out_correlations(predicted, np.array(case["neurons"]))
         np.testing.assert_allclose(correlations, case[f"r_{team}"], rtol=1e-8)
         cells[team], points[team] = correlation_cells(predicted, np.array(case["neurons"]), signed_square)
-    row = pair(crossed(cells_of_arrays(cells, ("images", "neuroids"), points)))
+    whole = cells_of_arrays(cells, ("images", "neuroids"), points)
+    for variance, name in zip(factor_variances(whole), ("v_first", "v_second", "v_cells"), strict=True):
+        np.testing.assert_allclose(variance, case[name], rtol=1e-8)
+    row = pair(crossed(whole))
     for field in ("delta", "se", "df", "p", "ci95"):
         np.testing.assert_allclose(row[field], case[field], rtol=1e-8)
 
@@ -158,7 +165,7 @@ def test_the_gram_matrix_gives_the_variances_of_the_differences(
     monkeypatch.setattr(differences_module, "DIRECT_ROWS", direct_rows)
     rng = np.random.default_rng(5)
     shared = rng.normal(size=(40, 30))
-    arrays = {f"t{at}": shared + 10.0 ** -(2 * at) * rng.normal(size=(40, 30)) for at in range(4)}
+    arrays = {f"t{at}": shared + 10.0 ** -(3 * at) * rng.normal(size=(40, 30)) for at in range(4)}
     moments = crossed(cells_of_arrays(arrays, ("images", "neuroids")))
     for row in judge(moments).to_dict("records"):
         d = arrays[row["a"]] - arrays[row["c"]]

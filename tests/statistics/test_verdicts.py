@@ -199,7 +199,7 @@ def test_without_skew_it_is_the_paired_t_of_scipy(n_units: int, seed: int) -> No
 def test_p_and_interval_agree_about_zero(t: float, skew: float, g_eff: float, alpha: float) -> None:
     p = guarded_p(t, 1.0, g_eff - 1, skew, g_eff)
     low, high = guarded_interval(t, 1.0, g_eff - 1, skew, g_eff, alpha)
-    if abs(p / alpha - 1) > 1e-6:
+    if abs(p / alpha - 1) > 1e-9:
         assert (p <= alpha) == (low > 0)
     assert low <= t <= high
     assert restore_skew(correct_skew(t, skew, g_eff), skew, g_eff) == pytest.approx(t, rel=1e-4)
@@ -237,6 +237,31 @@ def test_random_sign_patterns_come_near_the_exact_p_and_are_never_zero() -> None
     exact, random = sign_flip_p(twenty)[0], sign_flip_p(np.append(twenty, 0.0))[0]
     assert random == pytest.approx(exact, abs=0.01)
     assert sign_flip_p(np.ones(50))[0] == 1 / 10_000
+
+
+@EXAMPLES
+@given(st.integers(0, 10_000))
+def test_a_p_of_exactly_alpha_is_better_and_its_interval_excludes_zero(seed: int) -> None:
+    moments = jackknife(leave_out(np.random.default_rng(seed).exponential(size=(8, 2))), audit=False)
+    p = float(judge(moments)["p"].iloc[0])
+    at = judge(moments, alpha=p).iloc[0]
+    below = judge(moments, alpha=p * (1 - 1e-11)).iloc[0]
+    assert (at["verdict"], below["verdict"]) == ("better", "undecided")
+    assert below["judged"][0] <= 0 < at["judged"][0]
+
+
+def test_differences_of_zero_have_a_sign_flip_p_of_one() -> None:
+    for n_levels in (6, 18, 30):
+        assert sign_flip_p(np.zeros(n_levels)).tolist() == [1.0]
+
+
+def test_the_audit_is_left_out_on_request_and_on_boards_too_large_for_it() -> None:
+    table = np.random.default_rng(2).normal(size=(8, 3))
+    assert judge(jackknife(leave_out(table)))["p_signflip"].between(0, 1).all()
+    assert judge(jackknife(leave_out(table), audit=False))["p_signflip"].isna().all()
+    large = judge(jackknife(leave_out(np.random.default_rng(2).normal(size=(60, 80)))))
+    assert large["p_signflip"].isna().all()
+    assert large["p"].notna().all()
 
 
 def test_one_pair_alone_is_a_family_of_one() -> None:

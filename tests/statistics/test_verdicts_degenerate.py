@@ -87,6 +87,7 @@ def test_p_is_never_zero_however_large_the_difference() -> None:
     assert 0 < rows["p"].iloc[0] <= rows["p_holm"].iloc[0] < 1e-300
 
 
+@pytest.mark.filterwarnings("error")
 def test_a_level_that_holds_nearly_everything_decides_nothing() -> None:
     rng = np.random.default_rng(0)
     clusters = [*range(6), *[6] * 5000]

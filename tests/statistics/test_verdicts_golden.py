@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from inference_golden import assert_rows_equal, golden, needs_golden
+from inference_golden import assert_rows_equal, golden, needs_golden, negative_nrmse
 
 from neuroarena.statistics import (
     jackknife,
@@ -20,10 +20,6 @@ from neuroarena.statistics import (
 )
 
 pytestmark = needs_golden
-
-
-def negative_nrmse(sums: dict[str, np.ndarray]) -> np.ndarray:
-    return -np.sqrt(sums["sse"] / (sums["sum_y2"] - sums["sum_y"] ** 2 / sums["n"]))
 
 
 def nrmse_left_out(case: dict[str, Any]) -> Any:

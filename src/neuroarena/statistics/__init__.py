@@ -15,7 +15,7 @@ from __future__ import annotations
 from neuroarena.statistics.bootstrap import Draws, bootstrap
 from neuroarena.statistics.cells import Cells, cells_of_arrays, cells_of_table
 from neuroarena.statistics.critical_difference import critical_difference, critical_groups, nemenyi_q
-from neuroarena.statistics.crossed import crossed
+from neuroarena.statistics.crossed import crossed, factor_variances
 from neuroarena.statistics.crossed_draws import (
     CrossedDraws,
     draw_median_correlations,
@@ -78,6 +78,7 @@ __all__ = [
     "draw_medians",
     "draw_whole_levels",
     "equivalent_power",
+    "factor_variances",
     "fix_tasks",
     "half_width",
     "holm",

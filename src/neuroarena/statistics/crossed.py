@@ -57,12 +57,8 @@ def crossed(cells: Cells, images_per_feature: float | None = None, tie_break: Ti
     enough = [size >= MINIMUM_LEVELS for size in sizes]
     if not all(enough):
         return _one_factor(cells, enough.index(True)) if any(enough) else _no_factor(cells)
-    if cells.complete:
-        first, second, noise = _complete_variances(cells)
-        effective = [float(size) for size in sizes]
-    else:
-        first, second, noise = _jackknife_variances(cells.left_out)
-        effective = [effective_levels(weights) for weights in cells.weights]
+    first, second, noise = factor_variances(cells)
+    effective = [effective_levels(weights) for weights in cells.weights]
     if images_per_feature is not None and images_per_feature < ENOUGH_IMAGES_PER_FEATURE:
         noise = np.zeros_like(noise)
     variance = np.maximum(first + second - noise, np.maximum(first, second))
@@ -73,8 +69,29 @@ def crossed(cells: Cells, images_per_feature: float | None = None, tie_break: Ti
     )
 
 
-def _complete_variances(cells: Cells) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the variances of rows, columns and residuals of every pair."""
+def factor_variances(cells: Cells) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the variances of the mean difference of every pair over two crossed factors.
+
+    Parameters
+    ----------
+    cells
+        The measured cells; pairs stand in the order of their teams.
+
+    Returns
+    -------
+    first, second, noise
+        From the means of the first and of the second factor, both of which hold the noise of the cells, and
+        that noise (pairs,). With missing cells: from leaving out a row, a column, a cell.
+
+    Examples
+    --------
+    >>> from neuroarena.statistics.cells import cells_of_arrays
+    >>> cells = cells_of_arrays({"a": np.array([[0.0, 1.0], [2.0, 5.0]]), "b": np.zeros((2, 2))}, ("tasks", "people"))
+    >>> [variance.tolist() for variance in factor_variances(cells)]
+    [[2.25], [1.0], [0.25]]
+    """
+    if not cells.complete:
+        return _jackknife_variances(cells.left_out)
     values, n_first, n_second = cells.values, len(cells.counts[0]), len(cells.counts[1])
     mean = values.mean(axis=0)
     rows = sum_by_level(values, cells.first) / n_second - mean

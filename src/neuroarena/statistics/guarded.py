@@ -53,8 +53,11 @@ def restore_skew(x: Numbers, skew: Numbers, g_eff: Numbers) -> np.ndarray:
     x, s, k = np.broadcast_arrays(np.asarray(x, dtype=np.float64), skew, np.sqrt(g_eff))
     flat = np.abs(s) < NO_SKEW
     steep = np.where(flat, 1.0, s)
-    curved = 3 * k / steep * (np.cbrt(1 + steep / k * (x - steep / (6 * k))) - 1)
-    series = x - s / (6 * k) - np.where(s == 0, 0.0, s * x**2 / (3 * k))
+    with np.errstate(
+        over="ignore", invalid="ignore"
+    ):  # hardly any degrees of freedom: quantiles near infinity
+        curved = 3 * k / steep * (np.cbrt(1 + steep / k * (x - steep / (6 * k))) - 1)
+        series = x - s / (6 * k) - np.where(s == 0, 0.0, s * x**2 / (3 * k))
     restored: np.ndarray = np.where(flat, series, curved)
     return restored
 

@@ -159,7 +159,6 @@ def leave_out(table: Any, clusters: Any = None, noun: str | None = None) -> Left
         levels,
         noun or ("units" if clusters is None else "clusters"),
         sums,
-        np.abs(values).max(axis=0),
     )
 
 

@@ -31,8 +31,6 @@ COLUMNS = (
 )  # fmt: skip
 # Two p-values that are equal on paper may differ in their last digits; they share their place.
 EQUAL_P = 1e-10
-# What p and an interval say about 0 may differ by rounding, in standard errors; never by more.
-ROUNDING = 1e-9
 VERY_SKEWED, FEW_LEVELS = 2.0, 30
 
 
@@ -98,7 +96,7 @@ def judge(moments: Moments, *, nu: float | None = None, alpha: float = 0.05) -> 
         * `verdict`: "none" below 6 levels, "better" when `p_holm` <= alpha, "equivalent" when
           `judged` lies inside [-nu, nu] or the teams are identical, otherwise "undecided";
         * `margin`: "beyond nu", "within nu" or "";
-        * `p_signflip`: an audit, not a verdict.
+        * `p_signflip`: an audit, not a verdict; NaN for several factors and for large boards.
 
     Raises
     ------
@@ -235,10 +233,10 @@ def _intervals(moments: Moments, alphas: np.ndarray, excludes: np.ndarray) -> tu
     constant = (se == 0) & (delta != 0)
     low[constant] = np.where(excludes[constant], delta[constant], -np.inf)
     high[constant] = np.where(excludes[constant], delta[constant], np.inf)
-    # p and interval come from a function and its inverse: at the very edge rounding may part them.
-    edge = np.abs(low) <= ROUNDING * se
-    low[edge & excludes] = np.finfo(np.float64).tiny
-    low[edge & ~excludes] = np.minimum(low[edge & ~excludes], 0.0)
+    # p and interval come from a function and its inverse: at the very edge rounding may part them, and above an
+    # alpha of 0.36, where q is below 0.9, so may a difference smaller than the skew correction.
+    low[excludes & (low <= 0)] = np.finfo(np.float64).tiny
+    low[~excludes & (low > 0)] = 0.0
     unknown = np.isnan(alphas) | (moments.n_levels < MINIMUM_LEVELS)
     low[unknown] = high[unknown] = np.nan
     return low, high
