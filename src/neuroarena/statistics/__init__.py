@@ -5,7 +5,7 @@ ratios, medians, or sampled in several ways at once: `leave_out_columns`, `cross
 `fix_tasks` and `add_seeds` bring such scores into the form that `judge` takes. `letters`, `rank_ranges` and
 `sensitivity` read its rows; nothing else computes a p.
 
-The rule of the 2026 challenge stands beside it: `bootstrap` draws the units again, the same draw for every
+The seed's rule stands beside it, exact to the last digit: `bootstrap` draws the units again, the same draw for every
 team; `compare`, `rank_stability`, `tie_groups` and `transfer_score` read what it returns. `points` and
 `sizing` are plain arithmetic.
 """

@@ -122,7 +122,7 @@ def count_tracks(tracks: Mapping[Any, pd.DataFrame], first: Any, second: Any) ->
     Examples
     --------
     >>> rows = pd.DataFrame({"a": ["x"], "c": ["y"], "verdict": ["better"]})
-    >>> count_tracks({"img": rows, "emg": rows.assign(verdict="undecided")}, "y", "x")
+    >>> count_tracks({"one": rows, "two": rows.assign(verdict="undecided")}, "y", "x")
     (0, 1, 2)
     """
     better = worse = entered = 0
