@@ -1,4 +1,4 @@
-"""Writing files whole or not at all."""
+"""Write files completely or not at all."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from typing import Any
 
 @contextlib.contextmanager
 def replacing(path: str | Path) -> Iterator[Path]:
-    """Yield a temporary path that takes the place of `path` when the block ends well.
+    """Yield a temporary path that replaces `path` when the block ends without an error.
 
     The file is flushed to disk before it is renamed, so that after a crash `path` holds either
-    what it held before or the whole new content.
+    its old content or all of the new content.
 
     Examples
     --------
@@ -49,13 +49,13 @@ def replacing(path: str | Path) -> Iterator[Path]:
 
 
 def write_bytes(path: str | Path, data: bytes) -> None:
-    """Write `data` to `path` whole or not at all."""
+    """Write `data` to `path`, completely or not at all."""
     with replacing(path) as temporary:
         temporary.write_bytes(data)
 
 
 def write_text(path: str | Path, text: str) -> None:
-    """Write `text` to `path` as UTF-8, whole or not at all."""
+    """Write `text` to `path` as UTF-8, completely or not at all."""
     write_bytes(path, text.encode("utf-8"))
 
 

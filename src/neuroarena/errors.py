@@ -10,7 +10,7 @@ class NeuroarenaError(Exception):
 
 
 class InputError(NeuroarenaError):
-    """What was given is wrong: a file, a row, a name or an option. Nothing was written."""
+    """The input is wrong: a file, a row, a name or an option. Nothing was written."""
 
     exit_code = 2
 

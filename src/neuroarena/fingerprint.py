@@ -21,9 +21,9 @@ PACKAGE = __name__.partition(".")[0]
 
 
 def canonical_json(value: Any) -> str:
-    """Give the one JSON text of a value: sorted keys, no spaces, no NaN.
+    """Return the canonical JSON text of a value: sorted keys, no spaces, no NaN.
 
-    Tuples are lists, dataclasses are objects, paths are text.
+    Tuples become lists, dataclasses become objects, and paths become text.
 
     Raises
     ------
@@ -49,12 +49,12 @@ def _plain(value: Any) -> Any:
 
 
 def digest(value: Any) -> str:
-    """Give the SHA-256 of the canonical JSON of a value, in hexadecimal."""
+    """Return the SHA-256 of the canonical JSON of a value, in hexadecimal."""
     return hashlib.sha256(canonical_json(value).encode("utf-8")).hexdigest()
 
 
 def file_digest(path: str | Path) -> str:
-    """Give the SHA-256 of a file's content; remembered while its size and times stay as they are."""
+    """Return the SHA-256 of a file's content; it is remembered as long as size and times do not change."""
     path = os.path.realpath(path)
     status = os.stat(path)
     identity = (path, status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
@@ -138,7 +138,7 @@ def _module_fingerprint(name: str) -> str:
 
 
 def _source_path(name: str) -> str | None:
-    """Find the source of a module without importing it or its parents; None for a name that is no module.
+    """Find the source of a module without importing it or its parents; None if it is not a module.
 
     Asked for hundreds of names at every evaluation, so paths are plain text here.
     """
@@ -184,7 +184,7 @@ def _imports(path: str, module: str, content: str) -> tuple[str, ...]:  # noqa: 
 
 
 def _is_followed(top: str, own: str, beside: Path | None) -> bool:
-    """Whether an imported module is part of what is fingerprinted: ours, its own, or a file beside it."""
+    """Return whether an imported module is part of the fingerprint: ours, its own, or a file beside it."""
     if top in (own, PACKAGE):
         return True
     return beside is not None and ((beside / f"{top}.py").exists() or (beside / top / "__init__.py").exists())

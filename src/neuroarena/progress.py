@@ -1,4 +1,4 @@
-"""Progress of long work, on standard error, with the time that remains."""
+"""Report the progress of long work on standard error, with the time that remains."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from typing import Any, Protocol
 
 
 class Progress(Protocol):
-    """Something that is told how far a piece of work has come: stages of steps, or files of bytes."""
+    """An observer of a piece of work: stages made of steps, or files made of bytes."""
 
     def begin(self, stage: str, total: int | None, done: int = 0) -> None:
         """Start a stage of `total` steps (None: unknown), of which `done` need no work."""
         ...
 
     def advance(self, stage: str, count: int = 1) -> None:
-        """So many steps of a stage have ended; less than none when it starts over."""
+        """Record that `count` steps of a stage have ended; a negative number when it starts over."""
         ...
 
     def say(self, stage: str, text: str) -> None:
-        """Tell something about a stage in a line."""
+        """Report one line about a stage."""
         ...
 
 
@@ -40,7 +40,7 @@ class Silence:
 
 @dataclass
 class _Stage:
-    """How far a stage is: steps in all, before this run, and now; when it began and was last spoken of."""
+    """The state of a stage: steps in total, before this run, and now; when it began and was last reported."""
 
     total: int | None
     before: int
@@ -138,9 +138,9 @@ class DownloadProgress(TerminalProgress):
     Parameters
     ----------
     total : int or None
-        Bytes of all files together; None when the server did not tell.
+        Bytes of all files together; None when the server did not say.
     have : int
-        Bytes that are here already.
+        Bytes that are already here.
     """
 
     def __init__(self, total: int | None, have: int = 0) -> None:

@@ -1,4 +1,4 @@
-"""Names for things: built in, registered in process, or brought by other packages."""
+"""Registries of names: built in, registered in this process, or provided by other packages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Registry(Generic[T]):
     """Find a thing of one kind by its name.
 
     Three sources, in this order: what was registered in this process with :meth:`register`, what a
-    general room brings (given as ``module:attribute`` so that nothing is imported before it is asked
+    general room provides (written as ``module:attribute`` so that nothing is imported before it is asked
     for), and the entry points of installed packages, which is also how neuroarena's own families
     come. A name with a colon is itself an address.
 
@@ -69,7 +69,7 @@ class Registry(Generic[T]):
         return sorted({*self._registered, *self._builtin, *self._entry_points()})
 
     def origin(self, name: str) -> str:
-        """Say where a name comes from: "neuroarena", "this process", or the package that brings it."""
+        """Return where a name comes from: "neuroarena", "this process", or the package that provides it."""
         if name in self._registered:
             return "this process"
         if name in self._builtin:
@@ -108,7 +108,7 @@ class Registry(Generic[T]):
         except (
             Exception,
             SystemExit,
-        ) as error:  # the border to a stranger's module, which may raise anything
+        ) as error:  # a third-party module may raise anything
             raise InputError(
                 f'The {self.kind} "{name}" cannot be loaded from {address}: {type(error).__name__}: {error}. '
                 "Expected module:attribute with the module importable from here."
@@ -126,14 +126,14 @@ def _points_below(group: str, _: tuple[str, ...]) -> dict[str, EntryPoint]:
     return {point.name: point for point in entry_points(group=group)}
 
 
-# So few names are all told.
+# If there are only this many names, all of them are listed.
 _FEW = 6
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str], plural: str | None) -> UnknownName:
     """Make the error for an unknown name, with the closest known ones.
 
-    `plural` is the word that ``neuroarena list`` takes; without one, all known names are told.
+    `plural` is the word that ``neuroarena list`` takes; without one, all known names are listed.
     """
     listed = list(known)
     close = difflib.get_close_matches(name, listed, n=3, cutoff=0.5)

@@ -218,7 +218,7 @@ def events(path: Path) -> Path:
         ),
         (lambda p: channels(p).write_bytes(b"name\ttype\nC\xff\tEEG\n"), "is not UTF-8 text"),
         (lambda p: channels(p).write_text("\n\n"), "holds no header"),
-        (lambda p: table(channels(p), "name name", "Cz EEG"), 'line 1: the column "name" is there twice'),
+        (lambda p: table(channels(p), "name name", "Cz EEG"), 'line 1: the column "name" occurs twice'),
         (
             lambda p: table(channels(p), "name type", "Cz EEG 1"),
             "line 2: has 3 values where the header names 2",
@@ -289,7 +289,7 @@ def test_only_what_was_asked_for_is_listed_in_the_order_of_numbers(tmp_path: Pat
 @pytest.mark.parametrize(
     ("ask", "sentence"),
     [
-        ({"root": "nowhere"}, "nowhere: is no folder"),
+        ({"root": "nowhere"}, "nowhere: is not a folder"),
         ({"subjects": ["02"]}, "has no sub-02; it has sub-01"),
         ({"suffix": "emg"}, "holds no recording. Expected"),
         ({"task": "sleep"}, "holds no recording of the task sleep"),

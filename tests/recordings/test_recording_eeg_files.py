@@ -163,7 +163,7 @@ def test_a_foreign_file_is_refused_by_name(tmp_path, suffix):
         path.write_bytes(content)
         with pytest.raises(InputError, match=path.name):
             open_file(path)
-    with pytest.raises(InputError, match=f"absent{suffix}: no such file"):
+    with pytest.raises(InputError, match=f"absent{suffix}: there is no such file"):
         open_file(tmp_path / f"absent{suffix}")
 
 

@@ -99,7 +99,7 @@ def test_a_file_of_another_layout_is_refused_with_file_and_dataset(tmp_path, kin
     ("indices", "said"),
     [
         ([3], "channel table has 2 rows but there are 1 channels"),
-        ([3, 3], "data/electrode_3: is asked for twice"),
+        ([3, 3], "data/electrode_3: was requested twice"),
         ([3, -1], "must not be negative"),
         ([3, 4.5], "whole number"),
         ([], "no electrodes"),
@@ -118,7 +118,7 @@ def test_a_file_that_is_not_whole_hdf5_is_refused_by_name(tmp_path, electrode_fi
         (tmp_path / name).write_bytes(broken)
         with pytest.raises(InputError, match=name):
             open_electrodes(tmp_path / name, [3, 4], TABLE)
-    with pytest.raises(InputError, match=r"absent\.h5: no such file"):
+    with pytest.raises(InputError, match=r"absent\.h5: there is no such file"):
         open_electrodes(tmp_path / "absent.h5", [3, 4], TABLE)
     with pytest.raises(InputError, match="is a folder"):
         open_electrodes(tmp_path, [3, 4], TABLE)

@@ -68,9 +68,9 @@ def test_a_stretch_that_is_not_in_the_recording_is_refused_by_name(recording, st
     [
         (["LT1", "lt3"], 'no channel "lt3". Did you mean "LT'),
         (["LT1", "zzzzzz"], "Its 3 channels are: LT1, LT2, RF1"),
-        (["LT1", "RF1", "LT1"], '"LT1" is asked for twice'),
+        (["LT1", "RF1", "LT1"], '"LT1" is requested twice'),
         ("LT1", "must be a list of channel names"),
-        ([], "no channels were asked for"),
+        ([], "no channels were requested"),
         ([0], "by its name, got 0"),
         (3, "must be a list of channel names"),
     ],
@@ -142,7 +142,9 @@ def test_a_source_that_gives_another_shape_or_type_is_refused():
             return self.array[:, start:stop].astype(np.float64)
 
     recording = Recording(Wrong(np.zeros((2, 5)), "odd"), channel_table(["a", "b"]), 10.0)
-    with pytest.raises(InputError, match=r"odd: its source gave float64 \(2, 3\).*expected float32 \(2, 3\)"):
+    with pytest.raises(
+        InputError, match=r"odd: its source returned float64 \(2, 3\).*expected float32 \(2, 3\)"
+    ):
         recording.read(0, 3)
 
 

@@ -1,4 +1,4 @@
-"""Reading signals: recordings, their channels and windows, from arrays, HDF5 and the formats of EEG."""
+"""Read signals: recordings, their channels and windows, from arrays, HDF5 and EEG file formats."""
 
 # No `from __future__ import annotations` here: it would bind the name of a function of this room.
 

@@ -20,7 +20,7 @@ _HASH_BYTES = 16 * 2**20
 
 
 class ArraySource:
-    """Samples in an array that is already there, in memory or memory-mapped.
+    """Samples of an existing array, in memory or memory-mapped.
 
     A memory-mapped array is not loaded, but pickling it is: use :func:`from_npy` to hand a
     recording to other processes by its path.
@@ -40,7 +40,7 @@ class ArraySource:
 
     def __init__(self, array: Any, name: str) -> None:
         self.name = name
-        self.array = checked_array(array, name)
+        self.array = check_array(array, name)
 
     @property
     def n_channels(self) -> int:
@@ -60,7 +60,7 @@ class ArraySource:
         return out
 
     def fingerprint(self) -> str:
-        """Give the SHA-256 over shape, type and bytes."""
+        """Return the SHA-256 over shape, type and bytes."""
         return array_digest(self.array)
 
 
@@ -72,7 +72,7 @@ class NpySource(ArraySource):
         super().__init__(_map_npy(self.path), self.path.name)
 
     def fingerprint(self) -> str:
-        """Give the SHA-256 of the file."""
+        """Return the SHA-256 of the file."""
         return file_digest(self.path)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -83,18 +83,18 @@ class NpySource(ArraySource):
 
 
 def cast(values: np.ndarray, out: np.ndarray, name: str) -> None:
-    """Write `values` into the float32 `out`; a finite number too large for float32 is refused."""
+    """Write `values` into the float32 array `out`, and refuse finite numbers too large for float32."""
     try:
         with np.errstate(over="raise"):
             out[...] = values
     except FloatingPointError as error:
         raise InputError(
-            f"{name}: holds a number beyond the range of float32 (3.4e38). Rescale it first."
+            f"{name}: holds a number beyond the range of float32 (3.4e38). Rescale the signal first."
         ) from error
 
 
-def checked_array(array: Any, name: str) -> np.ndarray:
-    """Give `array` as a two-dimensional array of real numbers, without loading a memory map."""
+def check_array(array: Any, name: str) -> np.ndarray:
+    """Check that `array` is two-dimensional and holds real numbers; a memory map is not loaded."""
     if isinstance(array, np.ma.MaskedArray):
         raise InputError(f"{name}: a masked array would lose its mask. Fill it first, for example with NaN.")
     try:
@@ -109,7 +109,7 @@ def checked_array(array: Any, name: str) -> np.ndarray:
 
 
 def array_digest(array: np.ndarray) -> str:
-    """Give the SHA-256 over the shape, type and bytes of an array, read in blocks.
+    """Return the SHA-256 over the shape, type and bytes of an array, read in blocks.
 
     Examples
     --------
@@ -135,14 +135,14 @@ def from_array(
     *,
     kind: str = "ieeg",
 ) -> Recording:
-    """Make a recording of an array.
+    """Make a recording from an array.
 
     Parameters
     ----------
     array : array (channels, time)
         Integers or floats; a memory map is not loaded.
     rate_hz : float
-        Samples a second.
+        Samples per second.
     channels : list of str or channel table, optional
         Names, or a whole table; "ch0", "ch1", ... when left out.
     name : str
@@ -210,7 +210,7 @@ def _table(channels: Sequence[str] | pd.DataFrame | None, source: ArraySource, k
 
 def _map_npy(path: Path) -> np.ndarray:
     try:
-        # open_memmap takes nothing but the .npy format: no pickle, no archive.
+        # open_memmap accepts only the .npy format: no pickle, no archive.
         return np.lib.format.open_memmap(path, mode="r")
     except (ValueError, OSError, EOFError, OverflowError, TypeError, SyntaxError) as error:
         raise InputError(

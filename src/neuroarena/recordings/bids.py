@@ -19,11 +19,11 @@ from neuroarena.recordings.data_records import read_data_records
 from neuroarena.recordings.mne_files import MneSource, open_file
 from neuroarena.recordings.paths import existing_file
 from neuroarena.recordings.recording import Recording
-from neuroarena.recordings.tsv import numbers, read_tsv
+from neuroarena.recordings.tsv import parse_numbers, read_tsv
 
 EXTENSIONS = (".edf", ".bdf", ".vhdr", ".set")
 
-# Channel types of BIDS -> what the channel table calls them. Only EEG is EEG: a reference is not.
+# Channel types of BIDS -> what the channel table calls them. Only EEG counts as EEG; a reference does not.
 KINDS = {
     "EEG": "eeg",
     "EMG": "emg",
@@ -88,7 +88,7 @@ def bids_recordings(
     """
     folder = Path(root)
     if not folder.is_dir():
-        raise InputError(f"{folder}: is no folder. Expected a BIDS dataset, with folders sub-<subject>.")
+        raise InputError(f"{folder}: is not a folder. Expected a BIDS dataset, with folders sub-<subject>.")
     people = sorted(entry.name for entry in os.scandir(folder) if entry.name.startswith("sub-"))
     if subjects is not None:
         wanted = [f"sub-{str(subject).removeprefix('sub-')}" for subject in subjects]
@@ -116,7 +116,7 @@ _LISTED = ("subject", "session", "task", "run")
 
 
 def _recordings_of(person: Path, suffix: str) -> Iterator[Path]:
-    """Go through the recordings of one subject; only the folders where BIDS puts them are opened."""
+    """Iterate over the recordings of one subject, opening only the folders where BIDS puts them."""
     if not person.is_dir():
         return
     places = [person / suffix]
@@ -154,8 +154,8 @@ def open_bids(path: str | Path, kinds: Iterable[str] | None = None) -> Recording
     """Open a recording of a BIDS dataset, with the types and units of its channels.tsv.
 
     The kinds of the channel table are those of channels.tsv, whatever the signal file calls them: a channel
-    typed MISC or TRIG is not EEG. Voltages are given in microvolts, of every kind. The unit that the signal
-    file states is believed; where it states none (an EDF without a physical dimension) channels.tsv decides,
+    typed MISC or TRIG is not EEG. Voltages of every kind are returned in microvolts. The unit that the signal
+    file states is trusted; where it states none (an EDF without a physical dimension) channels.tsv decides,
     and where that states none either, voltages are taken to be stored in volts, as MNE-Python takes them.
     Nothing is preloaded; see :func:`neuroarena.recordings.open_file` for the exceptions.
 
@@ -190,7 +190,7 @@ def open_bids(path: str | Path, kinds: Iterable[str] | None = None) -> Recording
         kind=typed["kind"].tolist(),
         xyz=opened.channels[["x", "y", "z"]].to_numpy(),
     )
-    source = _in_stated_units(cast(MneSource, opened._source), typed)
+    source = _convert_to_stated_units(cast(MneSource, opened._source), typed)
     recording = Recording(source, table, opened.rate_hz)
     if kinds is None:
         return recording
@@ -205,7 +205,7 @@ def open_bids(path: str | Path, kinds: Iterable[str] | None = None) -> Recording
 
 
 class RescaledSource:
-    """Samples of another source, each channel multiplied with a factor of its own."""
+    """Samples of another source, with each channel multiplied by its own factor."""
 
     def __init__(self, source: Source, factors: Sequence[float]) -> None:
         self.source = source
@@ -221,11 +221,11 @@ class RescaledSource:
         return block
 
     def fingerprint(self) -> str:
-        """Give a hash of the content and of the factors."""
+        """Return a hash of the content and of the factors."""
         return digest([self.source.fingerprint(), self.factors])
 
 
-def _in_stated_units(source: MneSource, typed: pd.DataFrame) -> Source:
+def _convert_to_stated_units(source: MneSource, typed: pd.DataFrame) -> Source:
     """Bring voltages to microvolts where MNE-Python could not, because only channels.tsv states the unit."""
     original = getattr(source.raw, "_orig_units", None) or {}
     # EEGLAB has no units of its own; MNE takes its numbers for microvolts.
@@ -263,7 +263,7 @@ def bids_channels(path: str | Path) -> pd.DataFrame:
 
 
 def _typed_channels(file: Path, stored: pd.DataFrame, listed: pd.DataFrame) -> pd.DataFrame:
-    """Give kind and unit of each stored channel, as channels.tsv has them."""
+    """Return the kind and unit of each stored channel, as channels.tsv states them."""
     beside = sidecar(file, "channels.tsv")
     line_of: dict[str, int] = {}
     for row, name in enumerate(listed["name"]):
@@ -318,12 +318,12 @@ def bids_events(path: str | Path) -> pd.DataFrame:
     Raises
     ------
     InputError
-        When there is none, or an onset is no number; the message names the file and the line.
+        When there is none, or an onset is not a number; the message names the file and the line.
     """
     file = sidecar(path, "events.tsv")
     table = read_tsv(file, required=("onset", "duration"))
-    onsets = numbers(table, "onset", file, may_miss=False)
-    durations = numbers(table, "duration", file, may_miss=True)
+    onsets = parse_numbers(table, "onset", file, may_miss=False)
+    durations = parse_numbers(table, "duration", file, may_miss=True)
     negative = np.flatnonzero(durations < 0)
     if negative.size:
         raise InputError(f"{file}: line {negative[0] + 2}: duration is negative.")
@@ -395,7 +395,7 @@ def sidecar(path: str | Path, ending: str) -> Path:
 
 
 def _folders_above(file: Path) -> Iterator[Path]:
-    """Go from a recording's folder up to the dataset's, which is the one above its subject's."""
+    """Walk from a recording's folder up to the dataset's, which is the one above the subject's."""
     for folder in file.absolute().parents:
         yield folder
         if folder.name.startswith("sub-"):

@@ -21,7 +21,7 @@ class Source(Protocol):
     """Where the samples of a recording come from.
 
     A source may also have ``chunk_samples`` (int): it can only be read in whole chunks of that many
-    samples, as a compressed file. Blocks then end where chunks end.
+    samples, like a compressed file. Blocks then end where chunks end.
     """
 
     name: str
@@ -38,7 +38,7 @@ class Source(Protocol):
         """Read samples start to stop of the channels `indices`: float32 (len(indices), stop - start)."""
 
     def fingerprint(self) -> str:
-        """Give a hash of the content."""
+        """Return a hash of the content."""
 
 
 class BlockReader:
@@ -70,7 +70,7 @@ class BlockReader:
     def fill(self, first: int, last: int, out: np.ndarray, rows: np.ndarray) -> None:
         """Write the windows `first` to `last` of the sorted starts into the given rows of `out`.
 
-        `out` is float32 (any, channels, length); `rows` has one entry a window.
+        `out` is float32 (any, channels, length); `rows` has one entry per window.
         """
         if first == last:
             return
@@ -104,24 +104,24 @@ class BlockReader:
             return self._held[key]
         while sum(held.nbytes for held in self._held.values()) > BLOCK_BYTES:
             self._held.popitem(last=False)
-        self._held[key] = read_checked(self.source, begin, end, self.indices[part])
+        self._held[key] = read_and_check(self.source, begin, end, self.indices[part])
         return self._held[key]
 
 
-def read_checked(source: Source, start: int, stop: int, indices: np.ndarray) -> np.ndarray:
-    """Read one block and hold the source to its word: the shape asked for, as float32."""
+def read_and_check(source: Source, start: int, stop: int, indices: np.ndarray) -> np.ndarray:
+    """Read one block and check that the source returned the requested shape as float32."""
     samples = np.asarray(source.read_block(start, stop, indices))
     expected = (len(indices), stop - start)
     if samples.shape != expected or samples.dtype != np.float32:
         raise InputError(
-            f"{source.name}: its source gave {samples.dtype} {samples.shape} for samples {start} to {stop}; "
+            f"{source.name}: its source returned {samples.dtype} {samples.shape} for samples {start} to {stop}; "
             f"expected float32 {expected}."
         )
     return samples
 
 
 def channels_per_block(n_channels: int, chunk: int) -> int:
-    """Say how many channels to read together so that a block can hold at least one whole chunk.
+    """Return how many channels to read together so that a block can hold at least one whole chunk.
 
     Examples
     --------
@@ -138,7 +138,7 @@ def plan_blocks(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Cover sorted windows with blocks that do not overlap.
 
-    Windows whose gap is small are covered together; what is longer than `longest` is cut, at a
+    Windows whose gap is small are covered together; anything longer than `longest` is cut, at a
     multiple of `chunk` where one is within reach.
 
     Returns

@@ -23,9 +23,9 @@ def channel_table(
     Parameters
     ----------
     names : sequence of str
-        One unique name a channel, in the order of the signals.
+        One unique name per channel, in the order of the signals.
     kind : str or sequence of str
-        "ieeg", "eeg", "emg", "eog", "misc", ...: one for all, or one a channel.
+        "ieeg", "eeg", "emg", "eog", "misc", ...: one for all, or one per channel.
     xyz : array (channels, 3), optional
         Positions, in the unit and frame of the dataset; NaN where unknown. All NaN when left out.
     region : sequence of str, optional
@@ -34,7 +34,7 @@ def channel_table(
     Returns
     -------
     DataFrame
-        Columns name, kind, x, y, z, region; one row a channel.
+        Columns name, kind, x, y, z, region; one row per channel.
 
     Raises
     ------
@@ -53,7 +53,7 @@ def channel_table(
     regions = [""] * len(names) if region is None else list(region)
     for label, values in (("kinds", kinds), ("regions", regions)):
         if len(values) != len(names):
-            raise InputError(f"{len(names)} channel names but {len(values)} {label}. Give one a channel.")
+            raise InputError(f"{len(names)} channel names but {len(values)} {label}. Pass one per channel.")
     table = pd.DataFrame({"name": names, "kind": kinds})
     table[["x", "y", "z"]] = _positions(xyz, len(names))
     table["region"] = regions
@@ -70,14 +70,14 @@ def _positions(xyz: np.ndarray | Sequence[Sequence[float]] | None, n_channels: i
         raise InputError(f"Channel positions must be numbers, NaN where unknown: {error}.") from error
     if positions.shape != (n_channels, 3):
         raise InputError(
-            f"Channel positions must have the shape ({n_channels}, 3), one x, y, z a channel; "
+            f"Channel positions must have the shape ({n_channels}, 3), one x, y, z per channel; "
             f"got {positions.shape}."
         )
     return positions
 
 
 def check_channel_table(table: pd.DataFrame, name: str = "channel table") -> None:
-    """Check that `table` is a channel table; say what is wrong when it is not.
+    """Check that `table` is a channel table, and name the first problem when it is not.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The headers of EDF, BDF and GDF files: enough to tell a whole file from one that was cut short."""
+"""The headers of EDF, BDF and GDF files: enough to tell a complete file from a truncated one."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class DataRecords:
         return self.header_bytes + self.n_records * record
 
     def slower(self) -> list[str]:
-        """Name the signals with fewer samples a record than the fastest, annotations aside."""
+        """Name the signals with fewer samples per record than the fastest, ignoring annotations."""
         signals = [
             (label, count)
             for label, count in zip(self.labels, self.samples, strict=True)

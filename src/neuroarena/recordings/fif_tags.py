@@ -1,4 +1,4 @@
-"""The tags of a FIF file: enough to tell a whole file from one that was cut short."""
+"""The tags of a FIF file: enough to tell a complete file from a truncated one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _FOLLOWS, _LAST = 0, -1
 def check_fif(path: Path) -> None:
     """Walk the tags of a FIF file from its first to its last.
 
-    MNE-Python takes a file that ends in the middle for a shorter one; a whole file ends with a tag
+    MNE-Python reads a truncated file as if it were a shorter one; a complete file ends with a tag
     that says so, or at least has closed every block it opened.
 
     Raises

@@ -1,4 +1,4 @@
-"""HDF5 files with one dataset an electrode, as BrainTreebank keeps its sessions."""
+"""HDF5 files with one dataset per electrode, the way BrainTreebank stores its sessions."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ class ElectrodeSource:
         self.name = self.path.name
         self.electrodes = [self._electrode(index) for index in indices]
         if not self.electrodes:
-            raise InputError(f"{self.name}: no electrodes were asked for.")
+            raise InputError(f"{self.name}: no electrodes were requested. Pass at least one index.")
         twice = [index for index in self.electrodes if self.electrodes.count(index) > 1]
         if twice:
-            raise InputError(f"{self._label(twice[0])}: is asked for twice. Ask for each electrode once.")
+            raise InputError(f"{self._label(twice[0])}: was requested twice. Request each electrode once.")
         self._handle = Hdf5Handle(self.path)
         try:
             self.n_samples, self.chunk_samples = self._survey()
@@ -55,7 +55,7 @@ class ElectrodeSource:
             self._handle.close()
 
     def _electrode(self, index: Any) -> int:
-        number = requests.whole_number(index, "the index of an electrode", self.name)
+        number = requests.check_whole_number(index, "the index of an electrode", self.name)
         if number < 0:
             raise InputError(f"{self.name}: the index of an electrode must not be negative, got {number}.")
         return number
@@ -81,11 +81,11 @@ class ElectrodeSource:
         return out
 
     def fingerprint(self) -> str:
-        """Give a hash of the file's content and of which electrodes were chosen."""
+        """Return a hash of the file's content and of which electrodes were chosen."""
         return digest({"file": file_digest(self.path), "electrodes": self.electrodes})
 
     def _survey(self) -> tuple[int, int]:
-        """Check every dataset; give the common length and the longest chunk."""
+        """Check every dataset, and return the common length and the longest chunk."""
         length, chunk = -1, 1
         for electrode in self.electrodes:
             dataset = self._dataset(electrode)
@@ -126,11 +126,11 @@ class ElectrodeSource:
 def open_electrodes(
     path: str | Path, indices: Sequence[int], channels: pd.DataFrame, rate_hz: float = 2048.0
 ) -> Recording:
-    """Open an HDF5 file with one dataset an electrode as a recording.
+    """Open an HDF5 file with one dataset per electrode as a recording.
 
-    Nothing but the shapes is read before samples are asked for. A compressed file is read in blocks
+    Only the shapes are read until samples are requested. A compressed file is read in blocks
     that end where its chunks end, each unpacked about once for windows visited in time order; HDF5
-    itself needs the memory of one chunk besides.
+    itself needs the memory of one more chunk.
 
     Parameters
     ----------
@@ -140,9 +140,9 @@ def open_electrodes(
     indices : sequence of int
         The i of each electrode, in the order of `channels`.
     channels : DataFrame
-        The channel table, one row an electrode.
+        The channel table, one row per electrode.
     rate_hz : float
-        Samples a second.
+        Samples per second.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""An HDF5 file that is opened when it is needed, once a process."""
+"""An HDF5 file that is opened when it is needed, once per process."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Hdf5Handle:
         self._process = -1
 
     def open(self) -> Any:
-        """Give the open file.
+        """Return the open file.
 
         Raises
         ------
@@ -47,7 +47,7 @@ class Hdf5Handle:
         return self._file
 
     def close(self) -> None:
-        """Close the file; it is opened again when it is asked for."""
+        """Close the file; it is opened again when it is next needed."""
         if self._file is not None:
             self._file.close()
         self._file, self._process = None, -1

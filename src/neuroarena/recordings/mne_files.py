@@ -67,7 +67,7 @@ class MneSource:
 
     @property
     def raw(self) -> Any:
-        """The MNE object, opened anew after a journey to another process."""
+        """The MNE object, reopened after it was sent to another process."""
         if self._raw is None:
             self._raw = _open_raw(self.path)
         return self._raw
@@ -94,7 +94,7 @@ class MneSource:
         return samples
 
     def fingerprint(self) -> str:
-        """Give a hash of the content of all the files that make up the recording."""
+        """Return a hash of the content of all the files that make up the recording."""
         return digest([file_digest(file) for file in _files(self.path, self.raw)])
 
     def __getstate__(self) -> dict[str, Any]:
@@ -104,23 +104,23 @@ class MneSource:
 def open_file(path: str | Path, kind: str | None = None) -> Recording:
     """Open an EDF, BDF, GDF, EEGLAB (.set), BrainVision (.vhdr) or FIF file as a recording.
 
-    Voltages are given in **microvolts**: MNE-Python holds the kinds eeg, eog, emg, ecg and those of
+    Voltages are returned in **microvolts**: MNE-Python holds the kinds eeg, eog, emg, ecg and those of
     intracranial electrodes (ecog, seeg and dbs, here "ieeg") in volts, which are multiplied by a million.
     Other kinds (misc, stim, meg, ...) stay in the unit MNE gives. Positions are in metres, in MNE's
     head frame, NaN where the file has none. Nothing is preloaded, but for two formats that MNE itself
     can only read whole: a .set that holds the samples within, and a BrainVision file written as text.
 
     In EDF, BDF and GDF files signals may have different rates. Those slower than the fastest are left
-    out, with a warning that names them: they could only be had by resampling, and what that gives
-    depends on which stretch is read.
+    out, with a warning that names them: they could only be obtained by resampling, and the result of that
+    would depend on which stretch is read.
 
     Parameters
     ----------
     path : path
         The file. All the parts of a split FIF are read when the first is given.
     kind : str, optional
-        What to call the channels that the file calls EEG. EDF and its like name no kinds, and MNE then
-        says "eeg"; give "ieeg" or "emg" for what they really are. Voltages either way.
+        What to call the channels that the file calls EEG. EDF and its relatives name no kinds, and MNE then
+        says "eeg"; pass "ieeg" or "emg" to state what they really are. Voltages either way.
 
     Returns
     -------
@@ -197,7 +197,7 @@ def _open_raw(path: Path) -> Any:
 
 @contextmanager
 def _mne_failures(message: str) -> Iterator[None]:
-    """Keep MNE's warnings in, and turn its failures into one that names the file."""
+    """Suppress MNE's warnings, and turn its failures into an error that names the file."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -221,7 +221,7 @@ def _slower_signals(path: Path) -> list[str]:
 
 
 def _check_whole(path: Path, raw: Any) -> None:
-    """Refuse a file that lacks samples where MNE would read on; EDF and its like are checked before."""
+    """Refuse a file that lacks samples but that MNE would still read; EDF and its relatives were checked before."""
     suffix = path.suffix.lower()
     data = Path(raw.filenames[0])
     size, n_channels = data.stat().st_size, len(raw.ch_names)

@@ -8,7 +8,7 @@ from neuroarena.errors import InputError
 
 
 def existing_file(path: str | Path) -> Path:
-    """Give `path` as a Path to a file that is there and is not empty.
+    """Return `path` as a Path after checking that the file exists and is not empty.
 
     Raises
     ------
@@ -20,9 +20,9 @@ def existing_file(path: str | Path) -> Path:
     except TypeError as error:
         raise InputError(f"Expected the path of a file, got {path!r}.") from error
     if not file.exists():
-        raise InputError(f"{file}: no such file.")
+        raise InputError(f"{file}: there is no such file.")
     if not file.is_file():
-        raise InputError(f"{file}: is a folder, expected a file.")
+        raise InputError(f"{file}: is a folder; expected a file.")
     if file.stat().st_size == 0:
         raise InputError(f"{file}: is empty.")
     return file

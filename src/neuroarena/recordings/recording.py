@@ -17,26 +17,26 @@ from neuroarena.recordings.channels import check_channel_table
 
 
 class Recording:
-    """A multichannel signal that is read only where it is asked for.
+    """A multichannel signal that is read only where samples are requested.
 
-    Memory follows the windows asked for, not the file: besides what is returned, reading takes at
-    most 256 MB. Making a recording reads no samples.
+    Memory depends on the windows requested, not on the file: apart from what is returned, reading takes
+    at most 256 MB. Making a recording reads no samples.
 
     Parameters
     ----------
     source : Source
         Where the samples come from; see :class:`neuroarena.recordings.Source`.
     channels : DataFrame
-        The channel table, one row a channel of the source, in its order.
+        The channel table, one row per channel of the source, in its order.
     rate_hz : float
-        Samples a second.
+        Samples per second.
 
     Attributes
     ----------
     channels : DataFrame
         The channel table.
     rate_hz : float
-        Samples a second.
+        Samples per second.
     n_samples : int
         Samples of each channel.
     name : str
@@ -68,7 +68,7 @@ class Recording:
                 "a recording needs at least one of each."
             )
         self.name: str = source.name
-        self.rate_hz = requests.rate(rate_hz, source.name)
+        self.rate_hz = requests.check_rate(rate_hz, source.name)
         self.channels = channels.copy()
         self.n_samples = int(source.n_samples)
         self._source = source
@@ -105,8 +105,8 @@ class Recording:
         InputError
             When the stretch or a channel is not in the recording.
         """
-        start = requests.whole_number(start, "start", self.name)
-        stop = requests.whole_number(stop, "stop", self.name)
+        start = requests.check_whole_number(start, "start", self.name)
+        stop = requests.check_whole_number(stop, "stop", self.name)
         if not 0 <= start < stop <= self.n_samples:
             raise InputError(
                 f"{self.name}: cannot read samples {start} to {stop}. "
@@ -145,10 +145,10 @@ class Recording:
     def iter_windows(
         self, starts: Any, length: int, channels: Sequence[str] | None = None, chunk: int = 256
     ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Read windows of equal length, a chunk at a time, in time order.
+        """Iterate over windows of equal length in chunks, in time order.
 
         Windows are visited in time order so that each stretch of the file is read once. The
-        request is checked at once, before the first chunk is asked for.
+        request is checked immediately, before the first chunk is read.
 
         Parameters
         ----------
@@ -168,7 +168,7 @@ class Recording:
         InputError
             As for :meth:`windows`, and when `chunk` is below one.
         """
-        size = requests.whole_number(chunk, "chunk", self.name)
+        size = requests.check_whole_number(chunk, "chunk", self.name)
         if size < 1:
             raise InputError(f"{self.name}: chunk must be at least one window, got {chunk}.")
         order, reader = self._plan(starts, length, channels)
@@ -189,23 +189,23 @@ class Recording:
     def _plan(
         self, starts: Any, length: int, channels: Sequence[str] | None
     ) -> tuple[np.ndarray, BlockReader]:
-        samples = requests.whole_number(length, "the length of a window", self.name)
+        samples = requests.check_whole_number(length, "the length of a window", self.name)
         if samples < 1:
             raise InputError(
                 f"{self.name}: the length of a window must be at least one sample, got {length}."
             )
         rows = self._rows(channels)
-        checked = requests.window_starts(starts, samples, self.n_samples, self.name)
+        checked = requests.check_window_starts(starts, samples, self.n_samples, self.name)
         order = np.argsort(checked, kind="stable")
         return order, BlockReader(self._source, self._indices[rows], checked[order], samples)
 
     def _rows(self, channels: Sequence[str] | None) -> np.ndarray:
         if channels is None:
             return np.arange(len(self._names), dtype=np.intp)
-        return requests.channel_rows(channels, self._names, self.name)
+        return requests.find_channel_rows(channels, self._names, self.name)
 
     def select(self, names: Sequence[str]) -> Recording:
-        """Give a view with these channels, in this order; nothing is read or copied.
+        """Return a view with these channels, in this order; nothing is read or copied.
 
         Raises
         ------
@@ -228,9 +228,9 @@ class Recording:
         return view
 
     def fingerprint(self) -> str:
-        """Give a hash of the content: the source, the channels chosen, their table and the rate.
+        """Return a hash of the content: the source, the channels chosen, their table and the rate.
 
-        The table counts because features are computed from it: a corrected region is another recording.
+        The table counts because features are computed from it: with a corrected region it is a different recording.
         """
         table = [
             [None if isinstance(value, float) and math.isnan(value) else value for value in row]

@@ -1,4 +1,4 @@
-"""Checks of what is asked of a recording: samples, windows and channels, refused by name."""
+"""Check what is requested of a recording: samples, windows and channels; errors name the culprit."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import numpy as np
 from neuroarena.errors import InputError, UnknownName
 
 
-def whole_number(value: Any, what: str, recording: str) -> int:
-    """Give `value` as an int; a bool, a fraction, NaN or text is refused."""
+def check_whole_number(value: Any, what: str, recording: str) -> int:
+    """Return `value` as an int, and refuse a bool, a fraction, NaN or text."""
     if isinstance(value, numbers.Integral) and not isinstance(value, bool | np.bool_):
         return int(value)
     if isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_):
@@ -23,8 +23,8 @@ def whole_number(value: Any, what: str, recording: str) -> int:
     raise InputError(f"{recording}: {what} must be a whole number of samples, got {value!r}.")
 
 
-def rate(value: Any, recording: str) -> float:
-    """Give a sampling rate as a float; it must be finite and above zero."""
+def check_rate(value: Any, recording: str) -> float:
+    """Return a sampling rate as a float; it must be finite and above zero."""
     if isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_):
         number = float(value)
         if np.isfinite(number) and number > 0:
@@ -32,8 +32,8 @@ def rate(value: Any, recording: str) -> float:
     raise InputError(f"{recording}: rate_hz must be a finite number above zero, got {value!r}.")
 
 
-def window_starts(starts: Any, length: int, n_samples: int, recording: str) -> np.ndarray:
-    """Give the starts as int64, each checked to hold a whole window inside the recording.
+def check_window_starts(starts: Any, length: int, n_samples: int, recording: str) -> np.ndarray:
+    """Return the starts as int64, after checking that every window lies inside the recording.
 
     Raises
     ------
@@ -54,7 +54,7 @@ def window_starts(starts: Any, length: int, n_samples: int, recording: str) -> n
         raise InputError(
             f"{recording}: window {position} (start {start}, stop {start + length}) is outside of the "
             f"recording, which holds samples 0 to {n_samples}. {room} "
-            f"{outside.size} of {values.size} windows are outside."
+            f"{outside.size} of {values.size} windows are outside it."
         )
     return values.astype(np.int64)
 
@@ -68,13 +68,13 @@ def _whole_numbers(starts: Any, recording: str) -> np.ndarray:
     if values.dtype.kind == "f":
         wrong = np.flatnonzero(~np.isfinite(values) | (values != np.floor(values)))
         if wrong.size:
-            whole_number(values[wrong[0]].item(), f"the start of window {wrong[0]}", recording)
+            check_whole_number(values[wrong[0]].item(), f"the start of window {wrong[0]}", recording)
         return _from_floats(values)
     # A list such as [True, 3] turns into integers in NumPy, which would hide the bool.
     if values.dtype.kind in "iu" and (isinstance(starts, np.ndarray) or hasattr(starts, "dtype")):
         return values
     checked = [
-        whole_number(value, f"the start of window {position}", recording)
+        check_whole_number(value, f"the start of window {position}", recording)
         for position, value in enumerate(starts)
     ]
     return np.array(checked, dtype=None if checked else np.int64)
@@ -90,22 +90,24 @@ def _brief(value: Any) -> str:
     return f"an array of shape {shape}" if shape is not None else repr(value)[:80]
 
 
-def channel_rows(wanted: Any, known: Sequence[str], recording: str) -> np.ndarray:
-    """Find the rows of the channels called `wanted`; unknown and repeated names are refused."""
+def find_channel_rows(wanted: Any, known: Sequence[str], recording: str) -> np.ndarray:
+    """Find the rows of the channels called `wanted`, and refuse unknown and repeated names."""
     if isinstance(wanted, str) or not isinstance(wanted, Iterable):
         raise InputError(f"{recording}: channels must be a list of channel names, got {wanted!r}.")
     names = list(wanted)
     if not names:
-        raise InputError(f"{recording}: no channels were asked for. Leave the argument out for all of them.")
+        raise InputError(
+            f"{recording}: no channels were requested. Leave the argument out to get all of them."
+        )
     rows = {name: row for row, name in enumerate(known)}
     seen: set[str] = set()
     for name in names:
         if not isinstance(name, str):
-            raise InputError(f"{recording}: a channel is asked for by its name, got {name!r}.")
+            raise InputError(f"{recording}: a channel is requested by its name, got {name!r}.")
         if name not in rows:
             raise _unknown_channel(name, known, recording)
         if name in seen:
-            raise InputError(f'{recording}: channel "{name}" is asked for twice. Ask for each channel once.')
+            raise InputError(f'{recording}: channel "{name}" is requested twice. Request each channel once.')
         seen.add(name)
     return np.array([rows[name] for name in names], dtype=np.intp)
 

@@ -1,4 +1,4 @@
-"""The tables of BIDS: tab-separated text, a header, `n/a` where a value is missing."""
+"""BIDS tables: tab-separated text with a header, and `n/a` where a value is missing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MISSING = "n/a"
 def read_tsv(path: str | Path, required: tuple[str, ...] = ()) -> pd.DataFrame:
     """Read a BIDS table; every value stays text, and `n/a` becomes NaN.
 
-    Types are not guessed: a column would otherwise be of numbers in one file and of text in the next.
+    Types are not guessed: otherwise a column could hold numbers in one file and text in the next.
     A byte-order mark, either kind of line end and empty lines at the end are accepted.
 
     Parameters
@@ -30,7 +30,7 @@ def read_tsv(path: str | Path, required: tuple[str, ...] = ()) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row a line, in the order of the file, with the columns of its header.
+        One row per line, in the order of the file, with the columns of its header.
 
     Raises
     ------
@@ -67,7 +67,7 @@ def read_tsv(path: str | Path, required: tuple[str, ...] = ()) -> pd.DataFrame:
 def _check_header(file: Path, header: list[str], required: tuple[str, ...]) -> None:
     repeated = [name for place, name in enumerate(header) if name in header[:place]]
     if repeated:
-        raise InputError(f'{file}: line 1: the column "{repeated[0]}" is there twice.')
+        raise InputError(f'{file}: line 1: the column "{repeated[0]}" occurs twice. Rename one of them.')
     missing = [name for name in required if name not in header]
     if missing:
         raise InputError(
@@ -85,13 +85,13 @@ def _row(file: Path, header: list[str], number: int, line: str) -> list[str | fl
     return [math.nan if value.strip() in (MISSING, "") else value.strip() for value in values]
 
 
-def numbers(table: pd.DataFrame, column: str, file: str | Path, *, may_miss: bool) -> np.ndarray:
-    """Give a column of a BIDS table as finite numbers, NaN where a value is missing.
+def parse_numbers(table: pd.DataFrame, column: str, file: str | Path, *, may_miss: bool) -> np.ndarray:
+    """Return a column of a BIDS table as finite numbers, NaN where a value is missing.
 
     Raises
     ------
     InputError
-        Naming the file and the line, when a value is no finite number, or is missing where it must not be.
+        Naming the file and the line, when a value is not a finite number, or is missing where it must not be.
     """
     out = np.empty(len(table), dtype=np.float64)
     for place, text in enumerate(table[column]):

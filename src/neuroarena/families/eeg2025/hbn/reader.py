@@ -27,7 +27,7 @@ from neuroarena.families.eeg2025.hbn.facts import (
 )
 from neuroarena.recordings import Recording, channel_table, open_file
 from neuroarena.recordings.bids import bids_events, participants
-from neuroarena.recordings.tsv import numbers
+from neuroarena.recordings.tsv import parse_numbers
 
 _NAME = re.compile(
     r"sub-(?P<subject>[A-Za-z0-9]+)_task-(?P<task>[A-Za-z0-9]+)(_run-(?P<run>\d+))?_eeg\.(?P<kind>bdf|set)"
@@ -211,7 +211,7 @@ def _participants(folder: str, release: str, stamp: tuple[int, int]) -> pd.DataF
     if missing:
         raise InputError(f'{file}: line 1: the column "{missing[0]}" is missing.')
     for name in ("age", "ehq_total", *FACTORS):
-        table[name] = numbers(table, name, file, may_miss=True)
+        table[name] = parse_numbers(table, name, file, may_miss=True)
     for row, (found, sex) in enumerate(zip(table["release_number"], table["sex"], strict=True)):
         if found != release:
             raise InputError(f"{file}: line {row + 2}: release_number is {found}, expected {release}.")
