@@ -67,7 +67,7 @@ def test_tables_without_a_common_region_are_refused_with_both_sides() -> None:
     [
         ([], "at least one region"),
         ("insula", "must be a list"),
-        (["insula", "insula"], '"insula" is asked for twice'),
+        (["insula", "insula"], '"insula" is requested twice'),
         (["cuneus"], 'no channel lies in region "cuneus". Regions present: amygdala, insula'),
         ([""], 'no channel lies in region ""'),
     ],

@@ -327,7 +327,7 @@ SCORES = {"a": np.arange(6.0), "c": np.ones(6)}
         (lambda: fix_tasks({}), ["at least one task"]),
         (
             lambda: fix_tasks({"x": jackknife(leave_out(SCORES)), "y": jackknife(leave_out({"a": SCORES["a"]}))}),
-            ['"y"', "other teams"],
+            ['"y"', "different teams"],
         ),
         (lambda: fix_tasks({"x": jackknife(leave_out(SCORES))}, weights={}), ['"x" has no weight']),
         (lambda: fix_tasks({"x": jackknife(leave_out(SCORES))}, weights={"x": 0.0}), ["not all of them 0"]),

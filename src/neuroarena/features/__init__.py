@@ -1,6 +1,6 @@
 """Features: stateless functions of windows, with the channel table going in and coming out.
 
-Whatever is learned from data (scaling, components, selections) belongs into a decoder instead.
+Whatever is learned from data (scaling, components, selections) belongs in a decoder instead.
 """
 
 from __future__ import annotations

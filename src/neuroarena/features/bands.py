@@ -32,7 +32,7 @@ class BandCovariances:
     Raises
     ------
     InputError
-        When a band is no rising pair of positive numbers, or a number is out of range; when called, for a
+        When a band is not a rising pair of positive numbers, or a number is out of range; when called, for a
         band that reaches half the sampling rate or a window too short to filter.
 
     Examples
@@ -122,7 +122,7 @@ class FlickerCorrelation:
     frequencies_hz
         Frequencies at which something flickered.
     harmonics
-        Multiples of each frequency that are taken together, the frequency itself included.
+        Number of multiples of each frequency used together, including the frequency itself.
     n_correlations
         How many correlations of each frequency are kept, the largest first.
     band_hz
@@ -187,7 +187,7 @@ class FlickerCorrelation:
         return np.concatenate(found, axis=2).astype(np.float32), channel_table(["flicker"], kind="misc")
 
     def _reference(self, frequency: float, n_samples: int, rate: float) -> np.ndarray:
-        """Give an orthonormal basis of the sines and cosines: float64 (time, 2 x harmonics)."""
+        """Compute an orthonormal basis of the sines and cosines: float64 (time, 2 x harmonics)."""
         time = np.arange(n_samples) / rate
         waves = [
             wave(2 * np.pi * frequency * harmonic * time)

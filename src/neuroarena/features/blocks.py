@@ -1,4 +1,4 @@
-"""Blocks of signals: what every step checks before it works, and how a large block is cut."""
+"""Blocks of signals: what every step checks before it runs, and how a large block is divided."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from neuroarena.errors import InputError
 def checked_block(
     signals: Any, channels: pd.DataFrame, step: str, *, time_series: bool = False
 ) -> np.ndarray:
-    """Give the block as float32 after checking that it fits its channel table.
+    """Return the block as float32 after checking that it fits its channel table.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def checked_block(
 
 
 def checked_rate(rate_hz: float, step: str) -> float:
-    """Give the sampling rate as a float.
+    """Return the sampling rate as a float.
 
     Raises
     ------
@@ -71,7 +71,7 @@ def checked_rate(rate_hz: float, step: str) -> float:
 
 
 def window_slices(n_windows: int, bytes_per_window: int, budget_bytes: int) -> Iterator[slice]:
-    """Cut axis 0 into runs of windows whose bytes stay within a budget (at least one window a run).
+    """Split axis 0 into runs of windows whose bytes stay within a budget (at least one window per run).
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Chains of feature steps: named, fingerprinted, and run in runs of windows."""
+"""Chains of feature steps: named, fingerprinted, and applied to runs of windows."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class FeatureStep(Protocol):
     """One stateless step: a frozen dataclass whose fields are its parameters.
 
     It treats every window by itself: the result for a window does not depend on the others.
-    A step that changes the rate along axis 2 has a method `rate_after(rate_hz) -> float` besides.
+    A step that changes the rate along axis 2 also has a method `rate_after(rate_hz) -> float`.
     """
 
     def __call__(
@@ -40,8 +40,8 @@ class FeatureChain:
     Parameters
     ----------
     steps
-        Frozen dataclasses that are callable as `FeatureStep` says; a chain among them is spliced in.
-        No step at all: the raw signals.
+        Frozen dataclasses that are callable as `FeatureStep` describes; a chain among them is spliced in.
+        Without any step, the raw signals are used.
 
     Raises
     ------
@@ -74,13 +74,13 @@ class FeatureChain:
         return [_parameters(step) for step in self.steps]
 
     def fingerprint(self) -> str:
-        """Give a digest that changes with any parameter, and with the code of any step."""
+        """Return a digest that changes with any parameter, and with the code of any step."""
         return digest(
             {"parameters": self.parameters(), "code": [code_fingerprint(step) for step in self.steps]}
         )
 
     def rate_after(self, rate_hz: float) -> float:
-        """Give the rate along axis 2 after the chain: samples, or frames, per second."""
+        """Return the rate along axis 2 after the chain: samples, or frames, per second."""
         rate = checked_rate(rate_hz, "FeatureChain")
         for step in self.steps:
             rate = _rate_after(step, rate)
@@ -96,7 +96,7 @@ class FeatureChain:
         n_channels, n_samples, rate_hz
             What goes in.
         channels
-            The channel table; without it the channels are on no probe, which matters to steps that
+            The channel table; without it the channels belong to no probe, which matters to steps that
             drop or pair contacts.
 
         Returns
@@ -114,7 +114,7 @@ class FeatureChain:
     ) -> tuple[np.ndarray, pd.DataFrame]:
         """Turn a block (window, channel, time) into features (window, channel, ...) and their channel table.
 
-        Without a step the signals come back themselves, not a copy.
+        Without a step the signals themselves are returned, not a copy.
 
         Raises
         ------

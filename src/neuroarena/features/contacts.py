@@ -24,7 +24,7 @@ def contact_of(label: str) -> Contact | None:
     -------
     Contact or None
         None where what follows the last letter is not a plain number, or where there is no
-        letter: such a channel is on no probe and has no neighbours.
+        letter: such a channel belongs to no probe and has no neighbours.
 
     Examples
     --------
@@ -83,7 +83,7 @@ class Neighbours(NamedTuple):
     """The neighbours of each channel as two index arrays.
 
     A channel with one neighbour has it in both arrays, so that the mean of the two is that
-    neighbour exactly; `number` tells 0, 1 and 2 apart. Where it is 0 both hold the channel itself.
+    neighbour exactly; `number` is 0, 1 or 2. Where it is 0 both hold the channel itself.
     """
 
     below: np.ndarray
@@ -95,7 +95,7 @@ class Neighbours(NamedTuple):
 def neighbours_of(names: tuple[str, ...]) -> Neighbours:
     """Find, for each channel, the contacts one below and one above it among the channels present.
 
-    Remembered by names: a chain asks again for every run of windows.
+    Cached by channel names, because a chain asks again for every run of windows.
     """
     rows = contact_rows(names)
     below, above, count = (np.arange(len(names)), np.arange(len(names)), np.zeros(len(names), dtype=np.intp))

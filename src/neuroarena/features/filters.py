@@ -74,7 +74,7 @@ class Notch:
         if block.shape[2] <= NOTCH_PADDING:
             raise InputError(
                 f"Notch: windows of {block.shape[2]} samples are too short to filter. "
-                f"Give windows of more than {NOTCH_PADDING} samples."
+                f"Pass windows of more than {NOTCH_PADDING} samples."
             )
         if max(self.frequencies_hz) >= rate / 2:
             raise InputError(
@@ -93,7 +93,7 @@ class Notch:
 
 @dataclass(frozen=True)
 class Downsample:
-    """Bring signals to a lower sampling rate by polyphase filtering.
+    """Reduce the sampling rate of signals by polyphase filtering.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ class Downsample:
             raise InputError(f"Downsample: to_hz must be a positive number, got {self.to_hz!r}.")
 
     def rate_after(self, rate_hz: float) -> float:
-        """Give the new sampling rate."""
+        """Return the new sampling rate."""
         self._factors(rate_hz)
         return float(self.to_hz)
 

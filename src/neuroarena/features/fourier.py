@@ -50,7 +50,7 @@ def transform_for(layout: Layout, windows: int, channels: int) -> Transform:
     layout
         What to transform.
     windows, channels
-        The most windows and channels it will be given at once; its buffers are made for them.
+        The most windows and channels it will receive at once; its buffers are sized for them.
 
     Returns
     -------
@@ -84,7 +84,7 @@ class WholeFrames:
         self.taper = _taper(layout.window, layout.size)
 
     def __call__(self, signals: np.ndarray) -> np.ndarray:
-        """Give complex64 (window, channel, frame, bin)."""
+        """Return the transform, complex64 (window, channel, frame, bin)."""
         from scipy.fft import rfft
 
         layout, here = self.layout, (slice(len(signals)), slice(signals.shape[1]))
@@ -120,7 +120,7 @@ class SharedParts:
         self.result = np.empty((windows, channels, layout.frames, layout.bins), dtype=np.complex64)
 
     def __call__(self, signals: np.ndarray) -> np.ndarray:
-        """Give complex64 (window, channel, frame, bin)."""
+        """Return the transform, complex64 (window, channel, frame, bin)."""
         layout, here = self.layout, (slice(len(signals)), slice(signals.shape[1]))
         padding = layout.size // 2
         reflect_into(self.padded[here][..., : layout.samples + 2 * padding], signals, padding)

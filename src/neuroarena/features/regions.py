@@ -36,7 +36,7 @@ def region_average(
     Raises
     ------
     InputError
-        When a region is asked for twice, is empty, or has no channel; or no region is asked for.
+        When a region is requested twice, is empty, or has no channel; or when no region is requested.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def _rows_of_regions(channels: pd.DataFrame, regions: Sequence[str]) -> dict[str
     for region in regions:
         members = np.flatnonzero(present == region) if region else np.empty(0, dtype=np.intp)
         if region in rows:
-            raise InputError(f'region_average: region "{region}" is asked for twice. Name each region once.')
+            raise InputError(f'region_average: region "{region}" is requested twice. Name each region once.')
         if not members.size:
             raise InputError(
                 f'region_average: no channel lies in region "{region}". '

@@ -12,7 +12,7 @@ from neuroarena.errors import InputError
 from neuroarena.features.blocks import checked_block, window_slices
 from neuroarena.features.contacts import contact_rows, neighbours_of, probes_of
 
-# Gathered neighbours are added up in runs of this size: 0.24 ms a window of 120 x 2048 where the
+# Gathered neighbours are added up in runs of this size: 0.24 ms per window of 120 x 2048 where the
 # run stays in the cache, 0.49 ms for the whole block at once, which also needs a second copy.
 RUN_BYTES = 2 << 20
 
@@ -91,7 +91,7 @@ class Bipolar:
 
     Channel `A1-A2` is `A1` minus `A2`, for numbers that follow each other without a gap, in contact
     order; probes in order of first appearance. Its position is the midpoint, its region that of the
-    two contacts where they agree, else "". Channels on no probe are left out.
+    two contacts where they agree, else "". Channels that belong to no probe are left out.
 
     Raises
     ------
@@ -154,7 +154,7 @@ class CommonAverage:
     ----------
     per_probe
         False: the average of all channels given. True: the average of the channel's own probe; a
-        channel that is alone on its probe, or on none, is left as it is.
+        channel that is alone on its probe, or on no probe, is left as it is.
 
     Raises
     ------

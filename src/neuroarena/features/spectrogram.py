@@ -85,7 +85,7 @@ class Spectrogram:
         return self.window_samples - int(self.window_samples * self.overlap)
 
     def rate_after(self, rate_hz: float) -> float:
-        """Give the frames per second."""
+        """Return the number of frames per second."""
         return checked_rate(rate_hz, "Spectrogram") / self.hop_samples
 
     def n_frames(self, n_samples: int) -> int:
@@ -100,12 +100,12 @@ class Spectrogram:
         if n_samples <= padding:
             raise InputError(
                 f"Spectrogram: windows of {n_samples} samples cannot be reflected by {padding} samples. "
-                f"Give windows of at least {padding + 1} samples, or a smaller window_samples."
+                f"Pass windows of at least {padding + 1} samples, or a smaller window_samples."
             )
         return 1 + (n_samples + 2 * padding - self.window_samples) // self.hop_samples
 
     def frequencies_hz(self, rate_hz: float) -> np.ndarray:
-        """Give the kept frequencies, ascending, in Hz.
+        """Return the kept frequencies, ascending, in Hz.
 
         Raises
         ------
@@ -159,7 +159,7 @@ class Spectrogram:
 
 
 def _runs(n_windows: int, n_channels: int, most_signals: int) -> list[tuple[slice, slice]]:
-    """Cut windows x channels into runs of up to `most_signals`, whole windows where they fit.
+    """Split windows x channels into runs of up to `most_signals`, whole windows where they fit.
 
     No run is larger than the first.
     """

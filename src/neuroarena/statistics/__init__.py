@@ -1,6 +1,6 @@
 """From unit scores to a ranking that says which differences are real.
 
-What a board concludes is made by `verdicts`, one row per pair of teams, and by `judge` where scores are
+The conclusions of a board come from `verdicts`, one row per pair of teams, and by `judge` where scores are
 ratios, medians, or sampled in several ways at once: `leave_out_columns`, `crossed`, `moments_of_draws`,
 `fix_tasks` and `add_seeds` bring such scores into the form that `judge` takes. `letters`, `rank_ranges` and
 `sensitivity` read its rows; nothing else computes a p.

@@ -30,9 +30,9 @@ class Draws:
     point
         Track scores on all units, once each (teams,); read-only float64.
     n_units
-        How many units were resampled.
+        Number of units that were resampled.
     recipe
-        What made the draws: method, n_draws, seed, n_units, n_clusters, generator, numpy.
+        How the draws were made: method, n_draws, seed, n_units, n_clusters, generator, numpy.
     """
 
     teams: list[Any]
@@ -42,7 +42,7 @@ class Draws:
     recipe: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Check the shapes and protect the arrays against writing."""
+        """Check the shapes and make the arrays read-only."""
         scores, point = np.asarray(self.scores, dtype=np.float64), np.asarray(self.point, dtype=np.float64)
         n_teams = len(self.teams)
         if scores.ndim != 2 or scores.shape[1] != n_teams or point.shape != (n_teams,) or not scores.size:
@@ -75,24 +75,24 @@ class Draws:
             raise InputError(f'No team "{team}" in these draws of {len(self.teams)} teams.') from None
 
     def interval(self, level: float = 0.95) -> pd.DataFrame:
-        """Give the percentile interval of each team's score (team, low, high)."""
+        """Return the percentile interval of each team's score (team, low, high)."""
         low, high = np.percentile(self.scores, tails(level), axis=0)
         return pd.DataFrame({"team": self.teams, "low": low, "high": high})
 
     def sigma(self) -> pd.Series:
-        """Give the bootstrap standard error of each team's score: the deviation over the draws."""
+        """Return the bootstrap standard error of each team's score: the deviation over the draws."""
         return pd.Series(self.scores.std(axis=0), index=pd.Index(self.teams, name="team"), name="sigma")
 
     def to_frame(self) -> pd.DataFrame:
-        """Give the scores as a table: a row a draw, a column a team."""
+        """Return the scores as a table: one row per draw, one column per team."""
         index = pd.RangeIndex(self.n_draws, name="draw")
         return pd.DataFrame(self.scores.copy(), index=index, columns=pd.Index(self.teams, name="team"))
 
 
 def tails(level: float) -> list[float]:
-    """Give the two percentiles, in percent, between which a central interval of `level` lies."""
+    """Return the two percentiles, in percent, between which a central interval of `level` lies."""
     if not 0 < level < 1:
-        raise InputError(f"The level of an interval lies between 0 and 1; got {level}.")
+        raise InputError(f"The level of an interval must lie between 0 and 1; got {level}.")
     # (1 - 0.95) is not 0.05 in binary; rounding gives the 2.5 and 97.5 that everybody else uses.
     low = round(50 * (1 - level), 12)
     return [low, 100 - low]
@@ -125,11 +125,11 @@ def bootstrap(
         Number of draws B.
     clusters
         What owns the units, such as the subject of each session: None to ignore; the name of a column
-        of the table (True means "cluster"); unit -> label; or one label a unit, in unit order.
+        of the table (True means "cluster"); unit -> label; or one label per unit, in unit order.
         Clusters are drawn first, then the units inside each drawn cluster.
     method
         "fast": one counter-based stream, `seed` says which. "exact": draw b uses the legacy generator
-        seeded with b, as the published listing does; `seed` plays no part.
+        seeded with b, as the published listing does; `seed` has no effect.
     seed
         Non-negative integer. Draws of different tracks should have different seeds.
     combiner
@@ -212,7 +212,7 @@ def _draw_scores(
     combiner: Combiner | None,
     merged: tuple[np.ndarray, np.ndarray],
 ) -> np.ndarray:
-    """Multiply counts (draws, units) by columns (units, distinct teams), a block of draws at a time."""
+    """Multiply counts (draws, units) by columns (units, distinct teams), one block of draws at a time."""
     n_units, n_teams = len(table.units), len(table.teams)
     # A product need not keep equal columns bitwise equal; its last bits may depend on the place of a
     # column. Identical teams are merged, and the rest put in an order that names cannot change.
@@ -275,8 +275,10 @@ def _combine(
                 f"The combiner asks for the column {error}; there are: {', '.join(sums)}."
             ) from error
     if scores.shape != shape:
-        raise InputError(f"The combiner gave shape {scores.shape} {where}; expected {shape}, a score a team.")
-    # Vectorised functions may round the same number differently in different places of an array.
+        raise InputError(
+            f"The combiner returned shape {scores.shape} {where}; expected {shape}, one score per team."
+        )
+    # Vectorised functions may round the same number differently at different positions of an array.
     return scores[..., first]
 
 
@@ -285,7 +287,7 @@ def _check_combined(scores: np.ndarray, teams: list[Any]) -> None:
         draw, team = np.argwhere(~np.isfinite(scores))[0]
         raise InputError(
             f'Team "{teams[team]}", draw {draw}: the combined score is {scores[draw, team]}. '
-            "The score is not defined on these units; resample larger units or another metric."
+            "The score is not defined on these units; resample larger units or use another metric."
         )
 
 

@@ -49,7 +49,7 @@ class Cells:
     Raises
     ------
     InputError
-        When shapes disagree, a cell is there twice, or a number is not finite.
+        When shapes disagree, a cell occurs twice, or a number is not finite.
     """
 
     teams: tuple[Any, ...]
@@ -72,7 +72,7 @@ class Cells:
         places = np.sort(self.first.astype(np.int64) * (int(self.second.max()) + 1) + self.second)
         if (places[1:] == places[:-1]).any():
             raise InputError(
-                f"A cell of {self.nouns[0]} and {self.nouns[1]} is there more than once; average it first."
+                f"A cell of {self.nouns[0]} and {self.nouns[1]} occurs more than once; average it first."
             )
         if self.point is not None and np.shape(self.point) != (n_teams,):
             raise InputError(f"{n_teams} teams need as many scores; got shape {np.shape(self.point)}.")
@@ -88,7 +88,7 @@ class Cells:
 
     @cached_property
     def left_out(self) -> CellsLeftOut:
-        """Means of the cells, also without each row, each column and each cell."""
+        """Means of the cells, on all of them and without each row, each column and each cell."""
         return _leave_out_cells(self)
 
     @property
@@ -142,7 +142,7 @@ def cells_of_table(
     Raises
     ------
     InputError
-        When a number is not finite, a label is missing or a cell is there twice.
+        When a number is not finite, a label is missing or a cell occurs twice.
 
     Examples
     --------
@@ -205,7 +205,7 @@ def _leave_out_cells(cells: Cells) -> CellsLeftOut:
             )
         row_means = row_sums / in_row[:, None]
         n_rows, total = len(in_row), row_means.sum(axis=0)
-        # What a cell left out does to the mean of its row; a row of one cell vanishes with it.
+        # The effect of leaving out a cell on the mean of its row; a row of one cell vanishes with it.
         alone = (in_row == 1)[cells.first]
         others = (row_sums[cells.first] - values) / np.maximum(in_row[cells.first] - 1, 1)[:, None]
         change = np.where(alone[:, None], 0.0, others) - row_means[cells.first]

@@ -36,7 +36,7 @@ def nemenyi_q(n_teams: int, alpha: float = 0.05) -> float:
     if n_teams < 2:
         raise InputError(f"A critical difference needs at least two teams; got {n_teams}.")
     if not 0 < alpha < 1:
-        raise InputError(f"alpha lies between 0 and 1; got {alpha}.")
+        raise InputError(f"alpha must lie between 0 and 1; got {alpha}.")
     # Mean ranks have a known variance: infinitely many degrees of freedom.
     return float(stats.studentized_range.ppf(1 - alpha, n_teams, np.inf)) / math.sqrt(2)
 

@@ -135,7 +135,7 @@ def moments_of_crossed_draws(draws: CrossedDraws, tie_break: TieBreak = None) ->
     Parameters
     ----------
     draws
-        From `draw_median_correlations`, or made by whoever knows how the score is made.
+        From `draw_median_correlations`, or made by code that knows how the score is computed.
     tie_break
         As in `jackknife`.
 

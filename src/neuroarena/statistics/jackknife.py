@@ -13,7 +13,7 @@ from neuroarena.statistics.moments import Moments, make_moments, order_teams
 from neuroarena.statistics.ranks import RELATIVE_TOLERANCE, TieBreak
 from neuroarena.statistics.signflip import sign_flip_p
 
-# Pairs times levels up to which the audit is made, in half a second or so; beyond, ask `sign_flip_p` about a pair.
+# Pairs times levels up to which the audit is made, in half a second or so; beyond, call `sign_flip_p` for a pair.
 AUDITED_DIFFERENCES = 100_000
 
 
@@ -32,7 +32,7 @@ def jackknife(left_out: LeftOut, tie_break: TieBreak = None, audit: bool = True)
         Orders teams with equal scores: one number per team in team order, or team -> number; higher is
         better. Without it they stand as given.
     audit
-        Whether the sign-flip test is made besides, where it is not too much work.
+        Whether to run the sign-flip test as well, where it is not too much work.
 
     Raises
     ------
@@ -102,7 +102,7 @@ def score_intervals(
     [{'score': 0.7, 'low': 0.6061, 'high': 0.7939}]
     """
     if not 0 < level < 1:
-        raise InputError(f"The level of an interval lies between 0 and 1; got {level}.")
+        raise InputError(f"The level of an interval must lie between 0 and 1; got {level}.")
     low = high = np.full(len(left_out.teams), np.nan)
     if left_out.n_levels >= MINIMUM_LEVELS:
         se, skew = jackknife_rows(left_out.scores.T.copy(), left_out.point)

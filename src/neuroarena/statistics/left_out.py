@@ -41,7 +41,7 @@ class LeftOut:
     noun
         What the levels are, in the plural: "units", "people".
     sums
-        What the sign-flip audit flips, one number per level and team (levels, teams); the pseudo-values
+        What the sign-flip audit flips: one number per level and team (levels, teams); the pseudo-values
         G S - (G - 1) S_g unless given.
     scale
         Largest absolute score of each team, the measure of its rounding (teams,); taken from `point` and
@@ -83,7 +83,7 @@ class LeftOut:
                 f"got {point.shape}, {scores.shape} and {len(levels)}."
             )
         if len(set(self.teams)) != n_teams:
-            raise InputError("Two teams have the same name; give every team a name of its own.")
+            raise InputError("Two teams have the same name; every team needs a unique name.")
         if not (np.isfinite(weights).all() and (weights > 0).all()):
             raise InputError("Every level needs a positive weight: its number of units or of examples.")
         check_finite(point[None, :], self.teams, ["the score on all levels"])
@@ -243,7 +243,7 @@ def read_table(table: Any) -> tuple[tuple[Any, ...], list[Any], np.ndarray]:
     for what, labels in (("Team", frame.columns), ("Unit", frame.index)):
         if labels.has_duplicates:
             name = labels[labels.duplicated()][0]
-            raise InputError(f'{what} "{name}" is in the table more than once; it may stand there once.')
+            raise InputError(f'{what} "{name}" is in the table more than once; it may occur only once.')
     teams, units = tuple(frame.columns.tolist()), frame.index.tolist()
     check_finite(values, teams, [f'the score of unit "{unit}"' for unit in units])
     return teams, units, values

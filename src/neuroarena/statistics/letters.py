@@ -187,6 +187,6 @@ def team_order(rows: pd.DataFrame) -> list[Any]:
     if len(set(teams)) != len(teams) or len(rows) != len(teams) * (len(teams) - 1) // 2:
         raise InputError(
             "These rows do not hold every pair of teams once, so that the order of the teams is not known; "
-            "pass the rows of `verdicts` whole, or the teams beside them."
+            "pass all rows of `verdicts`, or the teams with them."
         )
     return teams

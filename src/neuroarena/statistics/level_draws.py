@@ -104,7 +104,7 @@ def moments_of_draws(draws: LevelDraws, tie_break: TieBreak = None) -> Moments:
     Parameters
     ----------
     draws
-        From `draw_medians`, or made by whoever knows how the score is made.
+        From `draw_medians`, or made by code that knows how the score is computed.
     tie_break
         As in `jackknife`.
 

@@ -40,7 +40,7 @@ def compare(
     Returns
     -------
     pandas.DataFrame
-        A row a pair, `team_a` ranked above `team_c`: `delta` (mean difference over the draws),
+        One row per pair, `team_a` ranked above `team_c`: `delta` (mean difference over the draws),
         `delta_point` (difference of the track scores), `ci95_low`, `ci95_high` (2.5 and 97.5
         percentiles, linear interpolation), `p_boot` = min(1, 2 min(P(delta <= 0), P(delta >= 0))),
         `p_smoothed` = min(1, 2 (k + 1) / (B + 1)) with k the smaller of the two counts, which is
@@ -61,7 +61,7 @@ def compare(
     {'team_a': ['a'], 'team_c': ['b'], 'delta': [2.0], 'p_boot': [0.5]}
     """
     if not 0 < alpha < 1:
-        raise InputError(f"alpha lies between 0 and 1; got {alpha}.")
+        raise InputError(f"alpha must lie between 0 and 1; got {alpha}.")
     above, below = _pair_positions(draws, pairs, tie_break)
     by_team = np.ascontiguousarray(draws.scores.T)
     scale = score_scale(draws.scores)
@@ -119,7 +119,7 @@ def holm(p_values: Sequence[float] | np.ndarray) -> np.ndarray:
 
 
 def tie_groups(draws: Draws, level: float = 0.95, tie_break: TieBreak = None) -> pd.Series:
-    """Number the groups of teams that the data do not tell apart from the best of their group.
+    """Number the groups of teams that the data cannot distinguish from the best of their group.
 
     Going down the visible ranking, a team joins the group when the paired interval of its difference
     from the group's best contains 0; otherwise it opens the next group and is its best.
@@ -180,14 +180,14 @@ def _pair_positions(
 
 
 def _deltas(by_team: np.ndarray, scale: np.ndarray, above: np.ndarray, below: np.ndarray) -> np.ndarray:
-    """Give the differences of pairs in every draw (pairs, draws), 0 where the scores are equal.
+    """Compute the differences of pairs in every draw (pairs, draws), 0 where the scores are equal.
 
     `by_team` is (teams, draws), `scale` (teams,), `above` and `below` are positions of teams (pairs,).
     """
     delta: np.ndarray = by_team[above]
     delta -= by_team[below]
     widest = RELATIVE_TOLERANCE * np.maximum(scale[above], scale[below])
-    # Few pairs come that near; only those are looked at draw by draw.
+    # Few pairs come that close; only those are examined draw by draw.
     for pair in np.flatnonzero(np.abs(delta).min(axis=1) <= widest):
         a, c = above[pair], below[pair]
         allowed = tolerance(by_team[a], by_team[c], scale[a], scale[c])
@@ -196,7 +196,7 @@ def _deltas(by_team: np.ndarray, scale: np.ndarray, above: np.ndarray, below: np
 
 
 def _summarise(delta: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Give mean, low, high, p and smoothed p of each row of differences (pairs, draws), which are sorted."""
+    """Compute mean, low, high, p and smoothed p of each row of differences (pairs, draws), sorting them."""
     n_draws = delta.shape[1]
     mean = delta.mean(axis=1)
     fewer = np.minimum((delta <= 0).sum(axis=1), (delta >= 0).sum(axis=1))

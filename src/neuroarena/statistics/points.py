@@ -11,7 +11,7 @@ ALL_TRACKS = ("img", "bci", "sleep", "emg")
 
 
 def rank_points(rank: float, n: int) -> float:
-    """Give the points of a rank among `n` valid submissions: 1 for the top, 0 for the bottom, 1 when alone.
+    """Compute the points of a rank among `n` valid submissions: 1 for the top, 0 for the bottom, 1 when alone.
 
     Raises
     ------
@@ -26,7 +26,7 @@ def rank_points(rank: float, n: int) -> float:
     if n < 1:
         raise InputError(f"Rank points need at least one submission; got n = {n}.")
     if not 1 <= rank <= n:
-        raise InputError(f"A rank among {n} submissions lies between 1 and {n}; got {rank}.")
+        raise InputError(f"A rank among {n} submissions must lie between 1 and {n}; got {rank}.")
     return 1.0 if n == 1 else 1.0 - (rank - 1) / (n - 1)
 
 
@@ -44,7 +44,7 @@ def submitted_score(points_by_track: Mapping[str, float]) -> float:
     0.75
     """
     if not points_by_track:
-        raise InputError("A team without a track has no submitted-track score; give at least one track.")
+        raise InputError("A team without a track has no submitted-track score; pass at least one track.")
     _check_points(points_by_track)
     return sum(points_by_track.values()) / len(points_by_track)
 
@@ -73,4 +73,4 @@ def all_track_score(points_by_track: Mapping[str, float], tracks: Sequence[str] 
 def _check_points(points_by_track: Mapping[str, float]) -> None:
     for track, points in points_by_track.items():
         if not (math.isfinite(points) and 0 <= points <= 1):
-            raise InputError(f'Track "{track}": points lie between 0 and 1; got {points}.')
+            raise InputError(f'Track "{track}": points must lie between 0 and 1; got {points}.')

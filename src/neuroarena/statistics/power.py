@@ -114,7 +114,7 @@ def units_for_better(
     Raises
     ------
     InputError
-        When an argument is out of range, or ten million units would not do.
+        When an argument is out of range, or ten million units would not be enough.
 
     Examples
     --------
@@ -139,7 +139,7 @@ def units_for_equivalent(
     Raises
     ------
     InputError
-        When an argument is out of range, or ten million units would not do.
+        When an argument is out of range, or ten million units would not be enough.
 
     Examples
     --------
@@ -152,7 +152,7 @@ def units_for_equivalent(
 def _fewest(power_of: Callable[[int], float], power: float) -> int:
     """Return the smallest number of units whose power is enough: doubled first, then halved in."""
     if not 0 < power < 1:
-        raise InputError(f"The power lies between 0 and 1; got {power}.")
+        raise InputError(f"The power must lie between 0 and 1; got {power}.")
     low, high = MINIMUM_LEVELS - 1, MINIMUM_LEVELS
     while power_of(high) < power:
         low, high = high, 2 * high
@@ -171,7 +171,7 @@ def _pair_alpha(difference: float, sigma: float, n_teams: int, alpha: float) -> 
     if n_teams < 2:
         raise InputError(f"A verdict needs at least two teams; got {n_teams}.")
     if not 0 < alpha < 1:
-        raise InputError(f"alpha lies between 0 and 1; got {alpha}.")
+        raise InputError(f"alpha must lie between 0 and 1; got {alpha}.")
     return alpha / (n_teams * (n_teams - 1) / 2)
 
 

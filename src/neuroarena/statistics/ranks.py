@@ -1,7 +1,7 @@
 """Ranks inside draws, how stable they are, and the visible ranking.
 
 Two scores are equal when they differ by at most 1e-12 of the larger one. Where scores of both signs
-cancel to nearly nothing, the larger one is no measure of the rounding; there the smaller of the two
+cancel to nearly nothing, the larger one is not a measure of the rounding; there the smaller of the two
 teams' largest scores stands in for it.
 """
 
@@ -24,7 +24,7 @@ TieBreak = Sequence[float] | Mapping[Any, float] | None
 
 
 def tolerance(a: np.ndarray, c: np.ndarray, scale_a: np.ndarray, scale_c: np.ndarray) -> np.ndarray:
-    """Give how far two scores may differ and still be equal.
+    """Return how far two scores may differ and still count as equal.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def tolerance(a: np.ndarray, c: np.ndarray, scale_a: np.ndarray, scale_c: np.nda
 
 
 def score_scale(scores: np.ndarray) -> np.ndarray:
-    """Give the largest absolute score of each team (teams,) over draws (draws, teams)."""
+    """Return the largest absolute score of each team (teams,) over draws (draws, teams)."""
     scale: np.ndarray = np.maximum(scores.max(axis=0), -scores.min(axis=0))
     return scale
 
@@ -79,7 +79,7 @@ def ranks(scores: Draws | np.ndarray, ties: str = "min") -> np.ndarray:
 
 
 def rank_stability(draws: Draws, ties: str = "min") -> pd.DataFrame:
-    """Say how often each team is first, among the first three and the first five, and in which ranks it lies.
+    """Compute how often each team is first, in the top three and in the top five, and its range of ranks.
 
     Returns
     -------
@@ -106,7 +106,7 @@ def rank_stability(draws: Draws, ties: str = "min") -> pd.DataFrame:
 
 
 def rank_probabilities(draws: Draws, ties: str = "min") -> pd.DataFrame:
-    """Give the share of the draws in which each team has each rank: a row a team, a column a rank.
+    """Return the share of the draws in which each team has each rank: one row per team, one column per rank.
 
     Raises
     ------
@@ -133,8 +133,8 @@ def ranking(draws: Draws, tie_break: TieBreak = None) -> pd.DataFrame:
     draws
         Only the teams and the point scores are used; the draws give the scale of the tolerance.
     tie_break
-        Higher is better, one a team in team order, or team -> value; it decides where track scores are
-        equal. Teams equal in both share the rank and stand in input order.
+        Higher is better, one per team in team order, or team -> value; it decides where track scores are
+        equal. Teams equal in both share the rank and stay in input order.
 
     Returns
     -------
@@ -158,14 +158,14 @@ def ranking(draws: Draws, tie_break: TieBreak = None) -> pd.DataFrame:
 
 
 def standing(draws: Draws, tie_break: TieBreak = None) -> tuple[np.ndarray, np.ndarray]:
-    """Give the shared rank of each team (teams,) in the visible ranking, and the teams best first."""
+    """Return the shared rank of each team (teams,) in the visible ranking, and the teams best first."""
     n_teams = len(draws.teams)
     scale = np.maximum(score_scale(draws.scores), np.abs(draws.point))
     by_score = _shared_ranks(draws.point[None, :], scale)[0]
     by_break = np.ones(n_teams, dtype=np.int64)
     if tie_break is not None:
         by_break = ranks(_tie_break_values(draws, tie_break))
-    # Sorting by (score rank, tie-break rank) and counting who is strictly before gives shared ranks.
+    # Sorting by (score rank, tie-break rank) and counting who is strictly before yields shared ranks.
     key = (by_score - 1) * (n_teams + 1) + by_break
     order = np.argsort(key, kind="stable")
     return 1 + np.searchsorted(key[order], key, side="left"), order
@@ -179,7 +179,7 @@ def _tie_break_values(draws: Draws, tie_break: Sequence[float] | Mapping[Any, fl
         tie_break = [tie_break[team] for team in draws.teams]
     values = np.asarray(tie_break, dtype=np.float64)
     if values.shape != (len(draws.teams),):
-        raise InputError(f"The tie-break must give one number for each of {len(draws.teams)} teams.")
+        raise InputError(f"The tie-break must hold one number for each of {len(draws.teams)} teams.")
     if not np.isfinite(values).all():
         team = draws.teams[int(np.flatnonzero(~np.isfinite(values))[0])]
         raise InputError(f'Team "{team}": the tie-break is not finite. Nothing was ranked.')

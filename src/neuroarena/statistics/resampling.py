@@ -29,7 +29,7 @@ LARGEST_BLOCK = 1 << 21
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Say where the units of each cluster are.
+    """Where the units of each cluster are.
 
     Attributes
     ----------
@@ -110,7 +110,7 @@ def _exact_clustered(start: int, stop: int, layout: Layout) -> np.ndarray:
     """Draw clusters, then the units of each from a generator that is seeded afresh.
 
     Because every cluster starts again from the same seed, clusters of one size draw the same
-    positions, and all sizes read the same raw words: one seeding a draw serves them all.
+    positions, and all sizes read the same raw words: one seeding per draw serves them all.
     """
     n_clusters = len(layout.sizes)
     bounds = [n_clusters, *np.unique(layout.sizes).tolist()]
@@ -126,7 +126,7 @@ def _exact_clustered(start: int, stop: int, layout: Layout) -> np.ndarray:
 
 
 def _legacy_words(start: int, stop: int, n_words: int) -> np.ndarray:
-    """Give the first 32-bit words of the legacy generator for each seed (draws, words)."""
+    """Return the first 32-bit words of the legacy generator for each seed (draws, words)."""
     bits = np.random.MT19937(0)
     generator = np.random.RandomState(bits)
     words = np.empty((stop - start, n_words), dtype=np.int64)
@@ -141,14 +141,14 @@ def _mask(bound: int) -> int:
 
 
 def _words_needed(bound: int) -> int:
-    """Say how many words give `bound` accepted ones, but for a chance far below 1e-20."""
+    """Return how many words yield `bound` accepted ones, except with a probability far below 1e-20."""
     accepted = bound / (_mask(bound) + 1)
     spread = math.sqrt(bound * (1 - accepted)) / accepted
     return math.ceil(bound / accepted + 12 * spread) + 16
 
 
 def _legacy_picks(words: np.ndarray, first_seed: int, bound: int) -> np.ndarray:
-    """Do what `RandomState(seed).randint(0, bound, bound)` does, for all rows of words at once.
+    """Reproduce `RandomState(seed).randint(0, bound, bound)` for all rows of words at once.
 
     The legacy rule keeps the low bits of a word and takes the next word when they are too large.
     """
@@ -169,8 +169,8 @@ def _legacy_picks(words: np.ndarray, first_seed: int, bound: int) -> np.ndarray:
 
 
 def _fast_words(start: int, stop: int, n_words: int, seed: int) -> np.ndarray:
-    """Give 32-bit words (draws, n_words); each draw owns a whole number of the generator's steps."""
-    steps = -(-n_words // 8)  # a step of Philox4x64 gives four 64-bit words
+    """Return 32-bit words (draws, n_words); each draw owns a whole number of the generator's steps."""
+    steps = -(-n_words // 8)  # a step of Philox4x64 yields four 64-bit words
     bits = np.random.Philox(seed)
     bits.advance(start * steps)
     raw = bits.random_raw((stop - start) * steps * 4)
@@ -180,7 +180,7 @@ def _fast_words(start: int, stop: int, n_words: int, seed: int) -> np.ndarray:
 
 
 def _below(words: np.ndarray, bound: int | np.ndarray) -> np.ndarray:
-    """Map words to 0 ... bound - 1, each within 2**-32 of its due chance; int64, a new array."""
+    """Map words to 0 ... bound - 1, each within 2**-32 of its exact probability; int64, a new array."""
     picks: np.ndarray = np.multiply(words, np.asarray(bound, dtype=np.uint64), dtype=np.uint64)
     picks >>= np.uint64(32)
     return picks.view(np.int64)

@@ -17,7 +17,7 @@ RANDOM_FLIPS = 9_999
 TIE = 1e-12
 # Up to here all patterns are made at once; above it, half of the levels at a time.
 _WHOLE_LEVELS = 14
-# 8 MB a block keeps the patterns of a few hundred pairs in the cache.
+# 8 MB per block keeps the patterns of a few hundred pairs in the cache.
 _BLOCK_NUMBERS = 1 << 20
 
 
@@ -74,7 +74,7 @@ def _all_signs(n: int) -> np.ndarray:
 
 
 def _count_random(rows: np.ndarray, least: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Count as `_count_all` does among 9,999 random patterns, which are made a part at a time."""
+    """Count as `_count_all` does among 9,999 random patterns, which are made in parts."""
     found = np.zeros(len(rows))
     part = max(1, _BLOCK_NUMBERS // rows.shape[1])
     for start in range(0, RANDOM_FLIPS, part):

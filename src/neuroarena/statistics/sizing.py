@@ -1,4 +1,4 @@
-"""Test-set sizing: how wide an interval will be, and how many units make it narrow enough."""
+"""Size a test set: how wide an interval will be, and how many units make it narrow enough."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ROUNDING = 1e-12
 
 
 def half_width(sigma: float, n_eff: float, z: float = 1.96) -> float:
-    """Give the expected half width of the 95 % interval of a mean, z sigma / sqrt(n_eff).
+    """Compute the expected half width of the 95 % interval of a mean, z sigma / sqrt(n_eff).
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def half_width(sigma: float, n_eff: float, z: float = 1.96) -> float:
 
 
 def required_units(sigma: float, nu: float, z: float = 1.96) -> int:
-    """Give the smallest number of independent units whose half width is at most `nu`.
+    """Return the smallest number of independent units whose half width is at most `nu`.
 
     Raises
     ------
@@ -54,7 +54,7 @@ def required_units(sigma: float, nu: float, z: float = 1.96) -> int:
 
 
 def meets_resolution(sigma: float, n_eff: float, nu: float, z: float = 1.96) -> bool:
-    """Say whether `n_eff` units resolve a difference of `nu`: half width at most `nu`.
+    """Return whether `n_eff` units resolve a difference of `nu`: half width at most `nu`.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Unit scores as they come in, brought into one shape: columns of (units, teams).
+"""Bring unit scores of any accepted form into one shape: columns of (units, teams).
 
 Order matters to a seeded bootstrap, so it is fixed here. From a table, or from series indexed by unit,
 the units are sorted and no row order can matter. From bare arrays the position is the unit, and it is
@@ -55,7 +55,7 @@ def unit_table(unit_scores: Any, clusters: Any = None, additive: bool = False) -
         by unit. With `additive`, a table with several value columns or team -> {column: array or Series}.
     clusters
         None; a column name of the table (True means "cluster"); unit -> label (mapping or Series); or
-        one label a unit, in unit order.
+        one label per unit, in unit order.
     additive
         Whether several value columns are expected, to be combined after resampling.
 
@@ -95,7 +95,7 @@ def _from_frame(frame: pd.DataFrame, clusters: Any, additive: bool) -> tuple[Uni
     if twice.any():
         team, unit = frame.loc[twice, ["team", "unit"]].iloc[0]
         raise InputError(
-            f'Team "{team}" has unit "{unit}" more than once; one row a team and unit is expected.'
+            f'Team "{team}" has unit "{unit}" more than once; one row per team and unit is expected.'
         )
     teams, units = _in_order(frame["team"].unique()), _in_order(frame["unit"].unique())
     at_team = pd.Index(teams).get_indexer(frame["team"])
@@ -158,7 +158,7 @@ def _unit_clusters(frame: pd.DataFrame, column: str) -> dict[Any, Any]:
 def _from_mapping(scores: Mapping[Any, Any], clusters: Any, additive: bool) -> UnitTable:
     if clusters is True or isinstance(clusters, str):
         raise InputError(
-            f"clusters={clusters!r} names a column, but the unit scores are a mapping; give one label a unit."
+            f"clusters={clusters!r} names a column, but the unit scores are a mapping; pass one label per unit."
         )
     if not scores:
         raise InputError("The unit scores hold no team; at least one team and one unit are needed.")
@@ -175,7 +175,7 @@ def _from_mapping(scores: Mapping[Any, Any], clusters: Any, additive: bool) -> U
     indexed = {isinstance(values, pd.Series) for values in flat}
     if len(indexed) > 1:
         raise InputError(
-            "Some teams give a Series indexed by unit and others a bare array; give one form for all."
+            "Some teams hold a Series indexed by unit and others a bare array; use one form for all."
         )
     if indexed == {True}:
         units, arrays = _align(teams, names, cells)
@@ -192,7 +192,7 @@ def _team_columns(team: Any, values: Any, additive: bool) -> dict[str, Any]:
     if not isinstance(values, Mapping):
         return {SCORE: values}
     if not additive:
-        raise InputError(f'Team "{team}" gives several columns ({_list(values)}); these need a combiner.')
+        raise InputError(f'Team "{team}" has several columns ({_list(values)}); these need a combiner.')
     return {str(name): column for name, column in values.items()}
 
 
@@ -205,7 +205,7 @@ def _align(
             if index.has_duplicates:
                 unit = index[index.duplicated()][0]
                 raise InputError(
-                    f'Team "{team}" has unit "{unit}" more than once; one score a unit is expected.'
+                    f'Team "{team}" has unit "{unit}" more than once; one score per unit is expected.'
                 )
     units = _in_order({unit for team in teams for name in names for unit in cells[team][name].index})
     index = pd.Index(units)
@@ -231,7 +231,7 @@ def _stack(
             values = _numbers(cells[team][name], f'team "{team}"')
             if values.ndim != 1:
                 raise InputError(
-                    f'Team "{team}" gives scores of shape {values.shape}; one number a unit is expected.'
+                    f'Team "{team}" has scores of shape {values.shape}; one number per unit is expected.'
                 )
             lengths.setdefault(len(values), team)
             parts.append(values)
@@ -310,7 +310,7 @@ def number_clusters(clusters: Any, units: Sequence[Any]) -> tuple[np.ndarray, tu
         given = np.asarray(clusters, dtype=object)
         if given.shape != (len(units),):
             raise InputError(
-                f"The clusters must give one label for each of {len(units)} units; got shape {given.shape}."
+                f"The clusters must hold one label for each of {len(units)} units; got shape {given.shape}."
             )
         labels = given.tolist()
     empty = [unit for unit, label in zip(units, labels, strict=True) if _is_empty(label)]

@@ -54,7 +54,9 @@ def fix_tasks(
     teams = list(next(iter(tasks.values())).teams)
     for task, moments in tasks.items():
         if set(moments.teams) != set(teams):
-            raise InputError(f'Task "{task}" has other teams than the first one; every task needs the same.')
+            raise InputError(
+                f'Task "{task}" has different teams from the first one; every task needs the same.'
+            )
     shares = _shares(list(tasks), weights)
     places = [[moments.teams.index(team) for team in teams] for moments in tasks.values()]
     parts = list(zip(shares, tasks.values(), places, strict=True))
@@ -140,10 +142,10 @@ def _shares(tasks: Sequence[Any], weights: Mapping[Any, float] | None) -> np.nda
     if weights is not None:
         missing = [task for task in tasks if task not in weights]
         if missing:
-            raise InputError(f'Task "{missing[0]}" has no weight; give every task one.')
+            raise InputError(f'Task "{missing[0]}" has no weight; every task needs one.')
         given = np.array([weights[task] for task in tasks], dtype=np.float64)
     if not (np.isfinite(given).all() and (given >= 0).all() and given.sum() > 0):
-        raise InputError("The weights of the tasks must be numbers from 0 on, and not all of them 0.")
+        raise InputError("The weights of the tasks must be 0 or more, and not all of them 0.")
     shares: np.ndarray = given / given.sum()
     return shares
 

@@ -60,7 +60,7 @@ def visible_transfer_score(mean_rank: float, n: int) -> float:
     if n < 1:
         raise InputError(f"A transfer score needs at least one encoder; got N = {n}.")
     if not 1 <= mean_rank <= n:
-        raise InputError(f"A mean rank among {n} encoders lies between 1 and {n}; got {mean_rank}.")
+        raise InputError(f"A mean rank among {n} encoders must lie between 1 and {n}; got {mean_rank}.")
     return 100.0 if n == 1 else 100.0 * (1 - (mean_rank - 1) / (n - 1))
 
 
@@ -130,7 +130,7 @@ def transfer_score(draws_by_track: Mapping[str, Draws], ties: str = "min") -> Tr
 
 
 def _among(draws: Draws, teams: list[Any]) -> Draws:
-    """Keep these teams, in this order."""
+    """Return the draws of these teams, in this order."""
     columns = [draws.position(team) for team in teams]
     return Draws(teams, draws.scores[:, columns], draws.point[columns], draws.n_units, draws.recipe)
 

@@ -110,9 +110,9 @@ def judge(moments: Moments, *, nu: float | None = None, alpha: float = 0.05) -> 
     [{'p': 1.0, 'judged': (0.0, 0.0), 'verdict': 'equivalent'}]
     """
     if not 0 < alpha < 1:
-        raise InputError(f"alpha lies between 0 and 1; got {alpha}.")
+        raise InputError(f"alpha must lie between 0 and 1; got {alpha}.")
     if nu is not None and not (math.isfinite(nu) and nu >= 0):
-        raise InputError(f"nu, the smallest difference that matters, is a number from 0 on; got {nu}.")
+        raise InputError(f"nu, the smallest difference that matters, must be 0 or more; got {nu}.")
     p = _pair_p(moments)
     p_holm, alphas = judged_alphas(p, alpha)
     decided = _at_most(p_holm, alpha)
@@ -243,7 +243,7 @@ def _intervals(moments: Moments, alphas: np.ndarray, excludes: np.ndarray) -> tu
 
 
 def _at_most(p: np.ndarray, alpha: float) -> np.ndarray:
-    """Say which p are at most alpha; k p = alpha on paper may exceed it in the last bit."""
+    """Return which p are at most alpha; k p = alpha on paper may exceed it in the last bit."""
     result: np.ndarray = p <= alpha * (1 + RELATIVE_TOLERANCE)
     return result
 
