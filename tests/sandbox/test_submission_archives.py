@@ -11,7 +11,7 @@ import pytest
 
 from neuroarena.errors import InputError
 from neuroarena.families.eeg2025.code_contract import answer_challenges, predict_windows
-from neuroarena.sandbox.archives import SubmissionRefused, unpacked
+from neuroarena.sandbox.archives import SubmissionRefused, unpack_submission
 from neuroarena.sandbox.limits import Limits
 from sample_submissions import code, windows, zipped
 
@@ -49,7 +49,7 @@ def twice(folder: Path) -> Path:
 @pytest.mark.parametrize(
     ("made", "words"),
     [
-        (text, "is no zip archive"),
+        (text, "is not a zip archive"),
         (lambda folder: folder / "missing.zip", "no such file"),
         (lambda folder: folder, "no such file"),
         (damaged, "damaged zip"),
@@ -95,7 +95,7 @@ def test_a_bad_zip_is_refused_by_name_with_exit_code_2(tmp_path: Path, made, wor
 
 def test_a_folder_of_any_name_beside_submission_py_keeps_its_place(tmp_path: Path):
     files = {"submission.py": code(), "submission/a.txt": "1", "python_packages/p/__init__.py": ""}
-    with unpacked(zipped(tmp_path, files), "submission.py") as folder:
+    with unpack_submission(zipped(tmp_path, files), "submission.py") as folder:
         assert {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()} == set(files)
     assert not folder.exists()
 
@@ -104,7 +104,7 @@ def test_the_limit_of_size_can_be_set(tmp_path: Path):
     path = zipped(tmp_path, {"submission.py": code(), "weights.pt": bytes(3 * 2**20)})
     with (
         pytest.raises(SubmissionRefused, match=r"more than the .* allowed"),
-        unpacked(path, "submission.py", 2),
+        unpack_submission(path, "submission.py", 2),
     ):
         pass
 

@@ -1,4 +1,4 @@
-"""Running a stranger's code: without labels, without a network, without a place to write, within limits."""
+"""Run untrusted code: without labels, without a network, without write access, within limits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A stranger's zip: files at its root, nothing outside its folder, nothing without end."""
+"""Submitted zip files: everything at the root, nothing outside the folder, no zip bombs."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from neuroarena.errors import InputError, NeuroarenaError
 
 
 class SubmissionRefused(InputError):
-    """The file is not what the contract asks for: nothing of it was judged."""
+    """The file is not what the contract asks for; nothing in it was judged."""
 
 
 @contextlib.contextmanager
-def unpacked(archive: Path, entry: str, most_mb: int = 2048) -> Iterator[Path]:
-    """Unpack a submission for as long as the block lasts.
+def unpack_submission(archive: Path, entry: str, most_mb: int = 2048) -> Iterator[Path]:
+    """Unpack a submission for the duration of the block.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def unpacked(archive: Path, entry: str, most_mb: int = 2048) -> Iterator[Path]:
     Raises
     ------
     SubmissionRefused
-        When it is no zip, is damaged, reaches outside its folder, grows without measure, or has no `entry`
+        When it is not a zip, is damaged, reaches outside its folder, grows too much, or has no `entry`
         at its root.
 
     Examples
@@ -47,18 +47,18 @@ def unpacked(archive: Path, entry: str, most_mb: int = 2048) -> Iterator[Path]:
     >>> folder = Path(tempfile.mkdtemp())
     >>> with zipfile.ZipFile(folder / "mine.zip", "w") as file:
     ...     file.writestr("submission.py", "class Submission: ...")
-    >>> with unpacked(folder / "mine.zip", "submission.py") as files:
+    >>> with unpack_submission(folder / "mine.zip", "submission.py") as files:
     ...     [path.name for path in files.iterdir()]
     ['submission.py']
     """
     archive = Path(archive)
     if not archive.is_file():
-        raise SubmissionRefused(f"{archive}: no such file. Expected a zip with {entry} at its root.")
+        raise SubmissionRefused(f"{archive}: there is no such file. Expected a zip with {entry} at its root.")
     if not zipfile.is_zipfile(archive):
         raise SubmissionRefused(
-            f"{archive.name}: is no zip archive. Expected a zip with {entry} at its root."
+            f"{archive.name}: is not a zip archive. Expected a zip with {entry} at its root."
         )
-    # A name nobody can know: a folder of the same name inside the archive would be taken for it.
+    # An unguessable name: otherwise a folder of the same name inside the archive would be mistaken for it.
     folder = secrets.token_hex(8)
     described = RemoteFile("submission.zip", (), archive=True, folder=folder, unpacked_limit=most_mb * 2**20)
     with tempfile.TemporaryDirectory(prefix="neuroarena-") as work:

@@ -1,4 +1,4 @@
-"""The command line of bubblewrap: namespaces of its own, a root of its own, no rights, nothing to write but /tmp."""
+"""The command line of bubblewrap: separate namespaces, a separate root, no privileges, only /tmp writable."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from neuroarena.sandbox.job import GUEST_FOLDER, Job, placed
+from neuroarena.sandbox.job import GUEST_FOLDER, Job, translate_path
 from neuroarena.sandbox.limits import Limits
 
 _NOBODY = "65534"
@@ -43,7 +43,7 @@ ENVIRONMENT = {
     "USER": "nobody",
     "LOGNAME": "nobody",
     "PYTHONHASHSEED": "0",
-    # One thread a run: the number of cores must change no number, and threads count as processes.
+    # One thread per run: the number of cores must not change any result, and threads count as processes.
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
@@ -52,7 +52,7 @@ ENVIRONMENT = {
 
 @functools.cache
 def unavailable() -> str | None:
-    """Say why bubblewrap cannot be used here; None when it can. Tried once, by running it.
+    """Return why bubblewrap cannot be used here, or None when it can; it is tried once, by running it.
 
     Examples
     --------
@@ -61,13 +61,13 @@ def unavailable() -> str | None:
     """
     if shutil.which("bwrap") is None:
         return "bubblewrap is not installed (program bwrap)"
-    # In a folder of its own, so that nothing of the caller's matters.
+    # In a separate folder, so that nothing of the caller's matters.
     with tempfile.TemporaryDirectory() as folder:
         command = arguments(Job((sys.executable, "-I", "-S", "-c", "")), Limits())
         try:
             ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60, cwd=folder)
         except subprocess.TimeoutExpired:
-            return "bubblewrap did not end within a minute"
+            return "bubblewrap did not finish within a minute"
     if ran.returncode:
         said = (ran.stderr.strip().splitlines() or ["no reason given"])[-1]
         return f"bubblewrap cannot run here ({said})"
@@ -75,7 +75,7 @@ def unavailable() -> str | None:
 
 
 def places(job: Job) -> dict[Path, Path]:
-    """Say where folders of the host lie inside."""
+    """Map each folder of the host to its place inside the sandbox."""
     inside = {folder: Path("/input") / name for name, folder in job.inputs.items()}
     inside[GUEST_FOLDER] = _INSIDE_GUEST
     if job.output is not None:
@@ -114,7 +114,7 @@ def arguments(job: Job, limits: Limits, seccomp: int | None = None, lifeline: in
     # Inside its own user namespace, the limit counts only the processes of this run.
     settings = json.dumps({"rlimits": {"NPROC": limits.processes}, "lifeline": lifeline})
     launch = [sys.executable, "-I", "-S", "-B", str(_INSIDE_GUEST / "launch.py"), settings]
-    return [*line, "--", *launch, *(placed(part, inside) for part in job.command)]
+    return [*line, "--", *launch, *(translate_path(part, inside) for part in job.command)]
 
 
 def _root(limits: Limits) -> list[str]:
@@ -167,5 +167,5 @@ def interpreter_folders() -> list[Path]:
 
 
 def environment(scratch: Path) -> Mapping[str, str]:
-    """Give the variables of a plain child process, which has a folder of its own as home."""
+    """Return the environment of a plain child process, whose home is a separate folder."""
     return {**ENVIRONMENT, "HOME": str(scratch), "TMPDIR": str(scratch)}

@@ -1,4 +1,4 @@
-"""Control groups of Linux, versions 1 and 2: a hard limit on memory and processes where one can be had."""
+"""Control groups of Linux, versions 1 and 2: a hard limit on memory and processes where one is available."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def hierarchies(mounts: str, own: str) -> dict[str, Hierarchy]:
                 found.setdefault(name, Hierarchy(2, mount, mount / groups.get("", "")))
         elif kind == "cgroup":
             for name in set(CONTROLLERS) & set(options.split(",")):
-                # A controller bound to version 1 is not to be had from version 2, whatever comes first.
+                # A controller bound to version 1 is not available from version 2, whichever comes first.
                 found[name] = Hierarchy(1, mount, mount / groups.get(name, ""))
     return found
 
@@ -78,7 +78,7 @@ class Cgroup:
     Attributes
     ----------
     folders : dict
-        By controller that could be had, the group's folder.
+        Controller -> folder of the group, for every controller that is available.
     """
 
     def __init__(self, folders: dict[str, Path]) -> None:
@@ -109,11 +109,11 @@ class Cgroup:
 
     @property
     def procs_files(self) -> list[str]:
-        """Files a process writes its number into to join."""
+        """Files into which a process writes its id in order to join."""
         return sorted({str(folder / "cgroup.procs") for folder in self.folders.values()})
 
     def peak_memory_mb(self) -> float | None:
-        """Say how much memory the group used at most, where the kernel knows."""
+        """Return the peak memory of the group in MB, where the kernel records it."""
         if "memory" in self.folders:
             for name in ("memory.peak", "memory.max_usage_in_bytes"):
                 with contextlib.suppress(OSError, ValueError):
@@ -121,7 +121,7 @@ class Cgroup:
         return None
 
     def out_of_memory(self) -> bool:
-        """Say whether the kernel ended a process of the group for want of memory."""
+        """Return whether the kernel killed a process of the group because memory ran out."""
         if "memory" in self.folders:
             for name in ("memory.events", "memory.oom_control"):
                 with contextlib.suppress(OSError, ValueError):

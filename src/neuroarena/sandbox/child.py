@@ -1,4 +1,4 @@
-"""A running child of the sandbox: started, watched, listened to, and ended with everything it started."""
+"""A running child of the sandbox: started, watched, read from, and ended with everything it started."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from types import TracebackType
 from neuroarena.errors import NeuroarenaError
 from neuroarena.sandbox import bubblewrap
 from neuroarena.sandbox.cgroups import Cgroup
-from neuroarena.sandbox.job import GUEST_FOLDER, Job, placed
+from neuroarena.sandbox.job import GUEST_FOLDER, Job, translate_path
 from neuroarena.sandbox.limits import Isolation, Limits, Outcome, Status, printable
 from neuroarena.sandbox.process_tree import descendants, end_tree, memory_mb, threads
 from neuroarena.sandbox.syscalls import filter_file
@@ -34,11 +34,11 @@ _SIGXFSZ = 128 + 25
 
 
 class Stopped(Exception):
-    """A limit was passed and the run was ended; the outcome says which."""
+    """A limit was exceeded and the run was ended; the outcome says which."""
 
 
 def choose_isolation(wanted: Isolation | None) -> tuple[Isolation, list[str]]:
-    """Decide how a run is isolated, and say what that means where it is less than it could be.
+    """Decide how a run is isolated, and return a warning where that is weaker than it could be.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class Child:
     isolation : {"bubblewrap", "process"} or None, default None
         How; None takes the best there is, and the outcome says what that was.
     talk : bool, default False
-        Whether standard output is a line to the caller (`incoming`) instead of part of the log.
+        Whether standard output is a channel to the caller (`incoming`) instead of part of the log.
     """
 
     def __init__(
@@ -116,7 +116,7 @@ class Child:
             "NOFILE": limits.open_files,
             "FSIZE": limits.output_mb * _MB,
             "CORE": 0,
-            # Of one process with all its threads: holds what goes on while the caller is not waiting.
+            # Of one process with all its threads: limits what goes on while the caller is not waiting.
             "CPU": math.ceil(limits.seconds) * (os.cpu_count() or 1) + 1,
         }
         settings = {
@@ -129,7 +129,7 @@ class Child:
         if self.isolation == "bubblewrap":
             command = self._bubblewrapped(given)
         else:
-            command = [placed(part, {}) for part in self.job.command]
+            command = [translate_path(part, {}) for part in self.job.command]
         launch = [sys.executable, "-I", "-S", "-B", str(GUEST_FOLDER / "launch.py"), json.dumps(settings)]
         scratch = Path(self._scratch.name)
         try:
@@ -148,7 +148,7 @@ class Child:
                 os.close(descriptor)
 
     def _bubblewrapped(self, given: list[int]) -> list[str]:
-        """Build the command; descriptors it needs are added to `given`."""
+        """Build the command, and add the descriptors it needs to `given`."""
         there, self._lifeline = os.pipe()
         given.append(there)
         filtered, reason = filter_file()
@@ -166,7 +166,7 @@ class Child:
         self.close()
 
     def pump(self, outgoing: bytes, done: Callable[[], bool]) -> bool:
-        """Send bytes and take in what comes, until `done` says so or the child says no more.
+        """Send bytes and receive what arrives, until `done` returns true or the child closes its end.
 
         Returns
         -------
@@ -176,7 +176,7 @@ class Child:
         Raises
         ------
         Stopped
-            When a limit was passed; everything was ended.
+            When a limit was exceeded; everything was ended.
         """
         rest, stdin = memoryview(outgoing), self._process.stdin
         self._sending = bool(rest) and stdin is not None
@@ -191,7 +191,7 @@ class Child:
                     if key.data == "send":
                         rest = self._send(rest)
                     elif self._take(key) and key.data == "line":
-                        # Nobody is there any more to read the rest of what was to be sent.
+                        # Nobody is left to read the rest of what was to be sent.
                         return done()
                 self._waited += time.monotonic() - began
                 self._look()
@@ -215,7 +215,7 @@ class Child:
         return rest
 
     def _take(self, key: selectors.SelectorKey) -> bool:
-        """Read what is there; say whether the stream has ended."""
+        """Read what is available, and return whether the stream has ended."""
         try:
             data = os.read(key.fd, _PIPE_BYTES)
         except BlockingIOError:
@@ -254,7 +254,7 @@ class Child:
         return self.job.output is not None and _folder_bytes(self.job.output) > self.limits.output_mb * _MB
 
     def stop(self, status: Status) -> None:
-        """End the run because a limit was passed.
+        """End the run because a limit was exceeded.
 
         Raises
         ------
@@ -271,18 +271,18 @@ class Child:
         Raises
         ------
         Stopped
-            When a limit was passed.
+            When a limit was exceeded.
         """
         self._close_stdin()
         while self._process.poll() is None:
             if not self.pump(b"", lambda: self._process.poll() is not None):
-                # It closed its log and goes on.
+                # It closed its log and is still running.
                 time.sleep(_TICK_S / 10)
                 self._waited += _TICK_S / 10
                 self._look()
 
     def close(self) -> None:
-        """End the whole tree and give everything back; a second call does nothing."""
+        """End the whole tree and release every resource; a second call does nothing."""
         if self._closed:
             return
         self._closed = True
@@ -312,7 +312,7 @@ class Child:
             os.close(self._lifeline)
 
     def _drain(self) -> None:
-        """Take in what was said last, at most as much as a pipe holds."""
+        """Read the last output, at most as much as a pipe holds."""
         for key in list(self._selector.get_map().values()):
             if key.data == "log":
                 self._take(key)
@@ -332,7 +332,7 @@ class Child:
         return "finished" if code == 0 else "failed"
 
     def finish(self, grace_s: float = 5.0) -> Outcome:
-        """Close the line, give the child a moment to end by itself, and say what became of it."""
+        """Close the channel, give the child a moment to end by itself, and return the outcome."""
         self._close_stdin()
         end = time.monotonic() + grace_s
         with contextlib.suppress(Stopped):
@@ -342,7 +342,7 @@ class Child:
         return self.outcome()
 
     def outcome(self) -> Outcome:
-        """Say what became of the run; it is ended if it still goes on."""
+        """Return the outcome of the run, ending it first if it is still going."""
         self.close()
         assert self._status is not None
         return Outcome(
@@ -362,8 +362,8 @@ def _soft_limits(group: Cgroup) -> list[str]:
     if not missing:
         return []
     return [
-        f"no control group can be written: {' and '.join(missing)} were looked at every {_LOOK_S} s "
-        f"instead of being held by the kernel"
+        f"no control group can be written: {' and '.join(missing)} were checked every {_LOOK_S} s "
+        f"instead of being enforced by the kernel"
     ]
 
 

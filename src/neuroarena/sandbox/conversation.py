@@ -1,4 +1,4 @@
-"""Talking with a guest: ask, wait for one answer, and believe nothing about it that was not checked."""
+"""Talk to a guest: ask, wait for one answer, and trust nothing about it that was not checked."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Silent(Exception):
 
 
 class Conversation:
-    """A line to a guest that runs in isolation. Use it in a ``with`` block: leaving ends the guest.
+    """A channel to a guest that runs in isolation. Use it in a ``with`` block: leaving ends the guest.
 
     Parameters
     ----------
@@ -62,11 +62,11 @@ class Conversation:
         Raises
         ------
         Stopped
-            When a limit was passed.
+            When a limit was exceeded.
         Silent
             When the guest ended instead of answering.
         BadFrame
-            When what it sent is no message or a longer one.
+            When what it sent is not a message, or is too long.
         """
         return self._receive(frame(kind, fields, array), most_bytes)
 
@@ -91,9 +91,9 @@ class Conversation:
         return received
 
     def finish(self) -> Outcome:
-        """Tell the guest that nothing more will be asked, give it a moment, end it, and say what became of it."""
+        """Tell the guest that there are no more questions, give it a moment, end it, and return the outcome."""
         return self._child.finish()
 
     def outcome(self) -> Outcome:
-        """End the guest at once and say what became of it."""
+        """End the guest immediately and return the outcome."""
         return self._child.outcome()

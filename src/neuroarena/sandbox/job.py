@@ -1,4 +1,4 @@
-"""What is to be run, and where its folders lie on each side."""
+"""What to run, and where its folders are on each side."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ class Job:
     Attributes
     ----------
     command : tuple of str or Path
-        Program and arguments. A `Path` inside one of the folders below is given as it is called inside.
+        Program and arguments. A `Path` inside one of the folders below is translated to its place inside.
     inputs : mapping of str to Path
         Folders to read, by the name they have inside.
     output : Path or None
         The one folder to write.
     hidden : tuple of Path
-        Folders that must not be seen even where they lie inside one that is (data below /usr, say).
+        Folders that must stay invisible even inside a visible one (data below /usr, for example).
 
     Raises
     ------
     InputError
-        When a folder does not exist or a name is no plain word.
+        When a folder does not exist or a name is not a plain word.
     """
 
     command: tuple[str | Path, ...]
@@ -46,11 +46,11 @@ class Job:
     def __post_init__(self) -> None:
         for name, folder in self.inputs.items():
             if not name.isidentifier():
-                raise InputError(f'An input of a sandbox is named with a plain word, got "{name}".')
+                raise InputError(f'An input of a sandbox must be named with a plain word, got "{name}".')
             if not folder.is_dir():
-                raise InputError(f"{folder}: no such folder, to be read in a sandbox.")
+                raise InputError(f"{folder}: there is no such folder for the sandbox to read.")
         if self.output is not None and not self.output.is_dir():
-            raise InputError(f"{self.output}: no such folder, to be written by a sandbox.")
+            raise InputError(f"{self.output}: there is no such folder for the sandbox to write to.")
 
 
 def guest_command(folder: Path, module: str, arguments: Sequence[str | Path] = ()) -> tuple[str | Path, ...]:
@@ -59,12 +59,12 @@ def guest_command(folder: Path, module: str, arguments: Sequence[str | Path] = (
     Parameters
     ----------
     folder : Path
-        Where the module lies; give it to the :class:`Job` as an input. Inside, it can import itself, the general
+        Where the module is; pass it to the :class:`Job` as an input. Inside, it can import itself, the general
         guest modules and what the interpreter has.
     module : str
         Its name, without a package.
     arguments : sequence of str or Path
-        Given to its ``main``.
+        Passed to its ``main``.
 
     Examples
     --------
@@ -75,12 +75,12 @@ def guest_command(folder: Path, module: str, arguments: Sequence[str | Path] = (
     return (sys.executable, "-I", "-B", "-c", _BOOT, GUEST_FOLDER, folder, module, *arguments)
 
 
-def placed(part: str | Path, places: Mapping[Path, Path]) -> str:
-    """Give an argument as it is called inside.
+def translate_path(part: str | Path, places: Mapping[Path, Path]) -> str:
+    """Return an argument with its path translated to the inside.
 
     Examples
     --------
-    >>> placed(Path("/home/me/zip/a.pt"), {Path("/home/me/zip"): Path("/input/submission")})
+    >>> translate_path(Path("/home/me/zip/a.pt"), {Path("/home/me/zip"): Path("/input/submission")})
     '/input/submission/a.pt'
     """
     if isinstance(part, Path):

@@ -1,4 +1,4 @@
-"""What a stranger's code may use, and what became of a run of it."""
+"""What untrusted code may use, and the outcome of a run."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ Isolation = Literal["bubblewrap", "process"]
 
 @dataclass(frozen=True)
 class Limits:
-    """Most that a run may use.
+    """The most that a run may use.
 
     Attributes
     ----------
     memory_mb : int
         Memory of all its processes together, private /tmp included.
     seconds : float
-        Time that its caller waits for it. Time in which the caller does something else is not counted.
+        Time that the caller waits for it. Time in which the caller does something else is not counted.
     output_mb : int
         Bytes it may write: to its log, to its output folder, to /tmp, each.
     processes : int
@@ -44,12 +44,12 @@ class Limits:
         for field in fields(self):
             value = getattr(self, field.name)
             if not 0 < value < float("inf"):
-                raise InputError(f"Limit {field.name} must be a number above 0, got {value}.")
+                raise InputError(f"The limit {field.name} must be a number above 0, got {value}.")
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a run.
+    """The outcome of a run.
 
     Attributes
     ----------
@@ -63,11 +63,11 @@ class Outcome:
     peak_memory_mb : float or None
         Most memory at one time, where known.
     stderr_tail : str
-        End of what it printed, control characters removed. A stranger's words: quote them, never run them.
+        End of what it printed, control characters removed. Untrusted text: quote it, never run it.
     isolation : str
         ``bubblewrap``, or ``process``: a plain child process with limits, which can read what its user can.
     warnings : tuple of str
-        What could not be enforced here, a sentence each.
+        What could not be enforced here, one sentence each.
     """
 
     status: Status
@@ -80,7 +80,7 @@ class Outcome:
 
 
 def printable(text: str, most: int) -> str:
-    r"""Keep the end of a stranger's text, without anything that steers a terminal.
+    r"""Keep the end of untrusted text, without anything that controls a terminal.
 
     Examples
     --------

@@ -47,7 +47,7 @@ def threads(pids: list[int]) -> int:
 
 
 def memory_mb(pids: list[int]) -> float:
-    """Add up the memory of processes, shared pages once where the kernel tells, in MB.
+    """Add up the memory of processes, shared pages once where the kernel reports them, in MB.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def memory_mb(pids: list[int]) -> float:
 def end_tree(root: int, patience_s: float = 5.0) -> None:
     """End every process below one with SIGKILL, then the process itself.
 
-    The root is ended last: where it adopts orphans, none of them gets away meanwhile.
+    The root is ended last: where it adopts orphans, none of them escapes in the meantime.
     """
     deadline = time.monotonic() + patience_s
     while (below := descendants(root)) and time.monotonic() < deadline:

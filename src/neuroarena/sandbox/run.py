@@ -1,4 +1,4 @@
-"""Run a command in isolation and say what became of it."""
+"""Run a command in isolation and report the outcome."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def run_isolated(
     Parameters
     ----------
     command : sequence of str or Path
-        Program and arguments; a `Path` inside an input or `workdir` is given as it is called inside.
+        Program and arguments; a `Path` inside an input or `workdir` is translated to its place inside.
     inputs : mapping of str to Path, optional
         Folders to read; inside they are /input/NAME.
     workdir : Path, optional
@@ -33,9 +33,9 @@ def run_isolated(
     limits : Limits, optional
         What it may use.
     hidden : sequence of Path, optional
-        Folders that must not be seen even where they lie inside the interpreter's or the system's.
+        Folders that must stay invisible even inside those of the interpreter or the system.
     isolation : {"bubblewrap", "process"}, optional
-        Insist on one; the default takes the best there is, and the outcome says what that was.
+        Insist on one; the default takes the best available, and the outcome says which that was.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""System calls a stranger's code has no use for: closed with seccomp where libseccomp can be had."""
+"""System calls that untrusted code does not need: blocked with seccomp where libseccomp is available."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def filter_file() -> tuple[int | None, str | None]:
     Returns
     -------
     fd : int or None
-        An open file descriptor for bubblewrap, to be closed by the caller; None where there is no filter.
+        An open file descriptor for bubblewrap, which the caller closes; None where there is no filter.
     reason : str or None
         Why there is none.
     """

@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from neuroarena.errors import InputError, MissingDependency, NeuroarenaError
-from neuroarena.sandbox.archives import SubmissionRefused, unpacked
+from neuroarena.sandbox.archives import SubmissionRefused, unpack_submission
 from neuroarena.sandbox.child import Stopped
 from neuroarena.sandbox.conversation import Conversation, Silent
 from neuroarena.sandbox.guest.wire import BadFrame, Message
@@ -173,7 +173,7 @@ def answer_challenges(
     if importlib.util.find_spec("torch") is None:
         raise MissingDependency("torch", "torch", "Running a submission of the EEG 2025 contract")
     answers: dict[int, Answers] = {}
-    with unpacked(Path(zip_path), ENTRY) as folder:
+    with unpack_submission(Path(zip_path), ENTRY) as folder:
         for challenge, given in windows.items():
             job = Job(
                 guest_command(_GUEST, "answer_windows", (str(challenge), folder)),

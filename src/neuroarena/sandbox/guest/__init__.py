@@ -1,4 +1,4 @@
-"""The side of a sandbox that is not trusted: its modules are all of neuroarena that is seen inside.
+"""The untrusted side of a sandbox: its modules are the only part of neuroarena visible inside.
 
-They import the standard library, NumPy and each other; nothing else of neuroarena can be had there.
+They import the standard library, NumPy and each other; nothing else of neuroarena is available there.
 """

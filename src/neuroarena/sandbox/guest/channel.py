@@ -1,4 +1,4 @@
-"""The guest's end of the line: taken from standard input and output before anyone else can write there."""
+"""The guest's end of the channel, taken from standard input and output before anyone else can write there."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MOST_BODY = 2**31
 class Channel:
     """Messages to and from the host.
 
-    What is printed from now on goes to the log: descriptors 0 and 1 are taken away, and the copies are closed
+    Anything printed from now on goes to the log: descriptors 0 and 1 are taken away, and the copies are closed
     in programs that are started.
     """
 

@@ -1,7 +1,7 @@
 """Take on limits, then become the command. Run as a script: ``launch.py SETTINGS COMMAND...``.
 
 `SETTINGS` is JSON, each part optional: ``parent`` (number of the process to die with), ``lifeline`` (descriptor of a
-pipe that must still have its other end), ``groups`` (files to write the own number into), ``rlimits`` (by name, a
+pipe that must still have its other end), ``groups`` (files to write its own process id into), ``rlimits`` (by name, a
 number) and ``guard`` (stay as a parent that ends what the command leaves behind).
 """
 
@@ -21,7 +21,7 @@ _PR_SET_CHILD_SUBREAPER = 36
 
 
 def main(arguments: list[str]) -> None:
-    """Do what the module says; returns only to exit."""
+    """Do what the module describes; return only to exit."""
     settings, command = json.loads(arguments[0]), arguments[1:]
     if "parent" in settings:
         _end_with(settings["parent"])
@@ -41,14 +41,14 @@ def main(arguments: list[str]) -> None:
 
 
 def _end_with(parent: int) -> None:
-    """Die when the parent dies. bubblewrap sees to that too, but only once it is running."""
+    """Die when the parent dies. bubblewrap does so too, but only once it is running."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:
         os._exit(1)
 
 
 def _check(lifeline: int) -> None:
-    """End if nobody holds the other end any more.
+    """Exit if nobody holds the other end any more.
 
     bubblewrap tells its inner process to die with the outer one when both are running: where the outer one was gone
     before that, nothing else would ever end this one.
@@ -68,7 +68,7 @@ def _guard(command: list[str]) -> None:
     if pid == 0:
         _end_with(guard)
         os.execvp(command[0], command)
-    # The pipes belong to the command: its end must be seen by who talks with it.
+    # The pipes belong to the command: whoever talks to it must see it end.
     for descriptor in (0, 1, 2):
         os.close(descriptor)
     status = 0

@@ -23,7 +23,7 @@ _MOST_AXES = 4
 
 
 class BadFrame(ValueError):
-    """What came is no message."""
+    """The bytes received are not a message."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def prefix(data: bytes, most_body: int) -> tuple[int, int]:
     Raises
     ------
     BadFrame
-        When it is no beginning of a message, or header or body are longer than allowed.
+        When the bytes are not the beginning of a message, or header or body are longer than allowed.
     """
     magic, header, body = _PREFIX.unpack(data)
     if magic != _MAGIC:
@@ -89,21 +89,21 @@ def message(header: bytes, body: bytes) -> Message:
     Raises
     ------
     BadFrame
-        When the header is no JSON object with a kind, or its shape does not tell the length of the body.
+        When the header is not a JSON object with a kind, or its shape does not match the length of the body.
     """
     try:
         fields = json.loads(header)
     except (ValueError, RecursionError) as error:
-        raise BadFrame(f"the header is no JSON ({type(error).__name__})") from error
+        raise BadFrame(f"the header is not JSON ({type(error).__name__})") from error
     if not isinstance(fields, dict) or not isinstance(fields.get("kind"), str):
-        raise BadFrame("the header is no JSON object with a kind")
+        raise BadFrame("the header is not a JSON object with a kind")
     kind, shape = fields.pop("kind"), fields.pop("shape", None)
     if shape is None:
         if body:
             raise BadFrame("numbers without a shape")
         return Message(kind, fields)
     if not isinstance(shape, list) or len(shape) > _MOST_AXES:
-        raise BadFrame(f"a shape is a list of at most {_MOST_AXES} numbers")
+        raise BadFrame(f"a shape must be a list of at most {_MOST_AXES} numbers")
     if not all(type(size) is int and 0 <= size <= 2**32 for size in shape) or math.prod(shape) * 4 != len(
         body
     ):
