@@ -182,11 +182,11 @@ BAD: dict[str, Bad] = {
     "no contact": saying('the file metadata lack "contact"', contact=LEFT_OUT),
     "an empty model": saying('"model" is empty', model=" "),
     "a model that is a number": saying('"model" is int, expected text', model=7),
-    "a contact without end": saying('"contact" has 300 characters, the limit is 200', contact="c" * 300),
+    "a contact without end": saying('"contact" has 300 characters; the limit is 200', contact="c" * 300),
     "a model that rings a bell": saying('"model" holds what cannot be printed', model="m\x07"),
     "external data as text": saying('"external_data" is str, expected a list', external_data="none"),
     "external data of numbers": saying('entry 0 of the metadata "external_data" is int', external_data=[1]),
-    "a thousand sources": saying("names 1000 sources, the limit is 100", external_data=["a"] * 1000),
+    "a thousand sources": saying("names 1000 sources; the limit is 100", external_data=["a"] * 1000),
     # Columns
     "an extra column": changed(BCI, 'the column "confidence" is not expected', confidence=[1.0] * 12),
     "no prediction column": Bad(
@@ -210,15 +210,15 @@ BAD: dict[str, Bad] = {
         BCI, "the file declares 600 rows, expected 12", id=IDS * 50, label=["left"] * 600
     ),
     "too many row groups": Bad(BCI, many_row_groups, "the file declares 5000 rows"),
-    "a list of ten gigabytes": Bad(IMG, ten_gigabytes, "values in 12 rows, the limit is 48"),
+    "a list of ten gigabytes": Bad(IMG, ten_gigabytes, "values in 12 rows; the limit is 48"),
     "a long vector": changed(
-        IMG, "a list holds 9 numbers, the limit is 4", embedding=[[0.0] * 9, *([[0.0]] * 11)]
+        IMG, "a list holds 9 numbers; the limit is 4", embedding=[[0.0] * 9, *([[0.0]] * 11)]
     ),
     "a short vector": changed(
         IMG, "embedding has 3 numbers, expected 4", embedding=put(VECTORS.tolist(), 7, [1.0, 2.0, 3.0])
     ),
     "an empty vector": changed(IMG, "embedding has 0 numbers", embedding=put(VECTORS.tolist(), 7, [])),
-    "a compressed bomb": Bad(EMG, bomb, "bytes in 12 rows, the limit is 68704"),
+    "a compressed bomb": Bad(EMG, bomb, "bytes in 12 rows; the limit is 68704"),
     "a dictionary of one long text": Bad(EMG, dictionary_bomb, "unfolds to 209"),
     # Values
     "text for numbers": changed(SLEEP, "seconds must be a number, got text", seconds=["soon"] * 12),
@@ -240,7 +240,7 @@ BAD: dict[str, Bad] = {
     "a missing label": changed(BCI, "label is missing", label=put(["left"] * 12, 4, None)),
     "text with NUL": changed(EMG, "text holds a NUL byte", text=["a\0b"] * 12),
     "text that is not UTF-8": Bad(EMG, not_utf8, 'row 11: "text" holds bytes that are not UTF-8'),
-    "long text": changed(EMG, "text has 51 characters, the limit is 50", text=put(["a"] * 12, 6, "b" * 51)),
+    "long text": changed(EMG, "text has 51 characters; the limit is 50", text=put(["a"] * 12, 6, "b" * 51)),
     # Ids
     "an unknown id": changed(BCI, 'row 11 (id "x"): the id is unknown', id=put(IDS, 11, "x")),
     "a duplicate id": changed(BCI, "the id occurs twice, in rows 0 and 11", id=put(IDS, 11, "e00")),

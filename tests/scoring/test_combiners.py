@@ -121,7 +121,9 @@ def test_a_missing_column_is_refused_by_name() -> None:
     with pytest.raises(InputError, match='"mean" needs the column "count"; got score'):
         combine("mean", {"score": np.ones(3)})
     scores = score(make_predictions(LABELS), make_truth(LABELS), LABELS)
-    with pytest.raises(InputError, match='needs the column "sse", which the metric "accuracy" does not give'):
+    with pytest.raises(
+        InputError, match='needs the column "sse", which the metric "accuracy" does not provide'
+    ):
         columns_of(scores, LABELS, combiner="test_nrmse")
 
 

@@ -195,10 +195,10 @@ def test_a_vector_may_be_nested_once_and_hold_numbers_only(tmp_path: Path) -> No
 def test_a_vector_longer_than_the_cap_is_not_read(tmp_path: Path) -> None:
     path = tmp_path / "p.parquet"
     pq.write_table(pa.table({"id": IDS, "vector": [[0.0] * 1000] * 6}), path)
-    with pytest.raises(InputError, match='"vector" holds 6000 values in 6 rows, the limit is 12'):
+    with pytest.raises(InputError, match='"vector" holds 6000 values in 6 rows; the limit is 12'):
         read_predictions(path, VECTORS.replace(caps={"vector_length": 2}))
     pq.write_table(pa.table({"id": IDS, "vector": [[0.0] * 5, *([[0.0]] * 5)]}), path)
-    with pytest.raises(InputError, match="a list holds 5 numbers, the limit is 2"):
+    with pytest.raises(InputError, match="a list holds 5 numbers; the limit is 2"):
         read_predictions(path, VECTORS.replace(caps={"vector_length": 2}))
 
 
@@ -212,7 +212,7 @@ def test_text_that_unfolds_beyond_the_limit_is_not_unfolded(
     with pytest.raises(InputError, match="unfolds to more than 30000 bytes"):
         read_predictions(path, TEXTS)
     monkeypatch.setattr(parquet_module, "MAX_BYTES", 5_000)
-    with pytest.raises(InputError, match=r"the file declares \d+ bytes, the limit is 5000"):
+    with pytest.raises(InputError, match=r"the file declares \d+ bytes; the limit is 5000"):
         read_predictions(path, TEXTS)
 
 

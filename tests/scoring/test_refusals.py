@@ -223,7 +223,7 @@ TRUTH_REFUSALS: dict[str, tuple[Manifest, Change, tuple[str, ...]]] = {
     "a unit in two clusters": (
         LABELS,
         put("cluster", 1, "p2"),
-        ('unit "u1"', '"p1" in row 0', '"p2"', "one cluster a unit"),
+        ('unit "u1"', '"p1" in row 0', '"p2"', "one cluster per unit"),
     ),
 }
 
@@ -255,7 +255,7 @@ METADATA_REFUSALS: dict[str, tuple[str | bytes, str]] = {
     "a list": ("[]", "not a JSON object"),
     "another track": ('{"track": "houses"}', 'names the track "houses", expected "example"'),
     "nested without end": ("[" * 60_000, "not a JSON object"),
-    "too long": ('{"model": "' + "m" * 70_000 + '"}', "take 70013 bytes, the limit is 65536"),
+    "too long": ('{"model": "' + "m" * 70_000 + '"}', "take 70013 bytes; the limit is 65536"),
 }
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from neuroarena.errors import InputError
 from neuroarena.scoring import METRICS, Manifest, check_predictions, check_truth, score
 from neuroarena.scoring import retrieval as room
-from neuroarena.scoring.retrieval import TIE_TOLERANCE, merged, ranks
+from neuroarena.scoring.retrieval import TIE_TOLERANCE, merge_equal_rows, ranks
 
 from .tables import make_manifest
 
@@ -74,7 +74,7 @@ def test_ranks_equal_brute_force_with_ties_everywhere(seed: int, kind: Any, leng
     target[~target.any(axis=1)] = 1
     prediction = rng.integers(-2, 3, (30, length)).astype(kind)
     candidates, own = distinct(target)
-    ours, places = merged(target)
+    ours, places = merge_equal_rows(target)
     assert np.array_equal(ours, candidates)
     assert np.array_equal(places, own)
     assert np.array_equal(ranks(prediction, ours, places), brute_force(prediction, candidates, own))
@@ -110,7 +110,7 @@ def test_blocks_of_queries_and_of_pairs_change_nothing(monkeypatch: pytest.Monke
     target = rng.integers(-1, 2, (90, 6)).astype(np.float32)
     target[~target.any(axis=1)] = 1
     prediction = rng.integers(-1, 2, (90, 6)).astype(np.float32)
-    candidates, own = merged(target)
+    candidates, own = merge_equal_rows(target)
     whole = ranks(prediction, candidates, own)
     monkeypatch.setattr(room, "QUERIES_AT_ONCE", 7)
     monkeypatch.setattr(room, "PAIRS_AT_ONCE", 5)

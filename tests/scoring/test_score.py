@@ -138,7 +138,7 @@ def test_a_result_says_by_which_rules_it_was_made() -> None:
 def test_a_metric_with_a_hole_in_its_rules_fails_and_names_the_unit() -> None:
     manifest = make_manifest(metric="test_hole")
     with pytest.raises(
-        NeuroarenaError, match='"test_hole" gave no finite score for unit "u1", fold "0"'
+        NeuroarenaError, match='"test_hole" returned no finite score for unit "u1", fold "0"'
     ) as error:
         score(make_predictions(manifest), make_truth(manifest), manifest)
     assert not isinstance(error.value, InputError)

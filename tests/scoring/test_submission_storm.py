@@ -132,7 +132,7 @@ def test_too_many_row_groups_are_refused_also_where_the_rows_are_wanted(tmp_path
     path = tmp_path / "submission.parquet"
     many_row_groups(path)
     truth = pd.DataFrame({"id": [f"r{row}" for row in range(5000)]})
-    assert "5000 row groups, the limit is 4096" in refusal(path, BCI, truth)
+    assert "5000 row groups; the limit is 4096" in refusal(path, BCI, truth)
 
 
 def test_pages_that_unfold_beyond_the_limit_are_not_unfolded(

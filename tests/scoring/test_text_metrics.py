@@ -124,5 +124,5 @@ def test_an_empty_reference_is_refused_and_not_scored_as_perfect(references: lis
 
 
 def test_a_text_beyond_the_cap_is_refused_by_row() -> None:
-    with pytest.raises(InputError, match=r'row 1 \(id "b1"\): text has 9 characters, the limit is 8'):
+    with pytest.raises(InputError, match=r'row 1 \(id "b1"\): text has 9 characters; the limit is 8'):
         scored(["short", "too long!"], ["a", "b"], caps={"text_length": 8})

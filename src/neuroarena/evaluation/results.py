@@ -20,7 +20,7 @@ from neuroarena.evaluation.intervals import score_interval
 from neuroarena.evaluation.record import RunRecord, read_record
 from neuroarena.scoring import Manifest, UnitScores, read_predictions, write_predictions
 from neuroarena.scoring.files import MAX_VECTOR_LENGTH
-from neuroarena.scoring.parquet import opened_parquet, read_rows, write_parquet
+from neuroarena.scoring.parquet import open_parquet, read_rows, write_parquet
 
 RECORD, PREDICTIONS, UNIT_SCORES = "record.json", "predictions.parquet", "unit_scores.parquet"
 
@@ -195,6 +195,6 @@ def _write_predictions(path: Path, result: Result) -> None:
 def _read_predictions(path: Path, record: RunRecord) -> pd.DataFrame:
     if record.kind != "model":
         return read_predictions(path, record.manifest)
-    with opened_parquet(path) as (file, _):
+    with open_parquet(path) as (file, _):
         table: pd.DataFrame = read_rows(file, path, None, MAX_VECTOR_LENGTH).to_pandas(ignore_metadata=True)
     return table

@@ -1,4 +1,4 @@
-"""Scoring: manifests, checks, metrics and score(). Pure, audited, and free of torch and of the web."""
+"""Scoring: manifests, checks, metrics and score(). Pure, auditable, and free of torch and web code."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Checking truth and predictions before anything is scored.
+"""Check truth and predictions before anything is scored.
 
 Every refusal is an :class:`InputError` that names the table, the row (0-based, as in the file) and its id,
-what was expected and what was found. A prediction can never make a unit undefined, because nothing that
-could passes here.
+what was expected and what was found. No prediction that passes these checks can make the score of a unit
+undefined.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from neuroarena.scoring.columns import (
     OUTCOME,
     Place,
     class_column,
-    first,
+    find_first,
     id_column,
     named_column,
     number_column,
@@ -39,8 +39,8 @@ SUM_TOLERANCE = 1e-3
 LARGEST_NUMBER = 1e100
 # Squares of such numbers, summed over the longest vector, stay finite in single precision.
 LARGEST_IN_A_VECTOR = 1e15
-# What a column that is named after a physical quantity can hold; a manifest's `allowed_range` goes before. No recording
-# lasts longer than a week.
+# What a column that is named after a physical quantity can hold; a manifest's `allowed_range` takes precedence.
+# No recording lasts longer than a week.
 POSSIBLE = {"seconds": (0.0, 604_800.0)}
 # How pandas names the index of a table that was saved with it.
 SAVED_INDEX = ("", "Unnamed: 0", "index", "level_0", "__index_level_0__")
@@ -84,7 +84,7 @@ def check_truth(truth: pd.DataFrame, manifest: Manifest, source: str = "truth") 
         compared with ``manifest.classes`` as text. Other columns are left alone.
     manifest : Manifest
     source : str
-        The table's name in sentences.
+        The name of the table in error messages.
 
     Raises
     ------
@@ -108,7 +108,7 @@ def check_predictions(
         that a participant without the answers gets the same verdict as the server.
     manifest : Manifest
     source : str
-        The table's name in sentences.
+        The name of the table in error messages.
 
     Raises
     ------
@@ -132,7 +132,7 @@ def check_prediction_table(
 
 
 def check_possible(predictions: pd.DataFrame, manifest: Manifest, source: str = "predictions") -> None:
-    """Refuse numbers that the quantity they stand for cannot have: negative seconds, a million years.
+    """Refuse numbers that the quantity cannot take: negative seconds, a million years.
 
     Raises
     ------
@@ -146,7 +146,7 @@ def check_possible(predictions: pd.DataFrame, manifest: Manifest, source: str = 
     place = Place(source, id_column(predictions, source))
     values = number_column(predictions[name], name, place)
     outside = (values < bounds[0]) | (values > bounds[1])
-    row = first(outside)
+    row = find_first(outside)
     if row is not None:
         problem = f"{name} is {values[row]:.6g}; expected a number from {bounds[0]:g} to {bounds[1]:g}"
         raise place.refuse(problem, row, outside)
@@ -169,7 +169,7 @@ def check_metadata(metadata: bytes | str | None, manifest: Manifest, source: str
     if metadata is None:
         return {}
     if len(metadata) > MAX_METADATA_BYTES:
-        problem = f"the file metadata take {len(metadata)} bytes, the limit is {MAX_METADATA_BYTES}"
+        problem = f"the file metadata take {len(metadata)} bytes; the limit is {MAX_METADATA_BYTES}"
         raise InputError(f"{source}: {problem}. {OUTCOME}")
     try:
         said = json.loads(metadata)
@@ -205,11 +205,11 @@ def read_truth(truth: pd.DataFrame, manifest: Manifest, source: str = "truth") -
     order = by_id[np.lexsort((fold_codes[by_id], unit_codes[by_id]))]
     unit_codes, fold_codes, cluster_codes = unit_codes[order], fold_codes[order], cluster_codes[order]
     new_unit = np.append(True, unit_codes[1:] != unit_codes[:-1])
-    split = first(~new_unit & np.append(False, cluster_codes[1:] != cluster_codes[:-1]))
+    split = find_first(~new_unit & np.append(False, cluster_codes[1:] != cluster_codes[:-1]))
     if split is not None:
         row, other = int(order[split]), int(order[split - 1])
         names = f"{quoted(cluster[other].as_py())} in row {other} and {quoted(cluster[row].as_py())} here"
-        problem = f"unit {quoted(unit[row].as_py())} has the cluster {names}; expected one cluster a unit"
+        problem = f"unit {quoted(unit[row].as_py())} has the cluster {names}; expected one cluster per unit"
         raise place.refuse(problem, row)
     starts = np.flatnonzero(new_unit | np.append(True, fold_codes[1:] != fold_codes[:-1]))
     heads = order[starts]
@@ -222,7 +222,7 @@ def read_truth(truth: pd.DataFrame, manifest: Manifest, source: str = "truth") -
 def read_predictions_table(
     predictions: pd.DataFrame, manifest: Manifest, source: str, length: int | None
 ) -> tuple[pa.LargeStringArray, np.ndarray]:
-    """Check the rows of a prediction table by themselves; give ids and predictions as metrics take them."""
+    """Check the rows of a prediction table, and return ids and predictions in the form metrics take."""
     wanted = ("id", *manifest.prediction_columns)
     _check_columns(predictions, wanted, source)
     check_column_names(list(predictions.columns), wanted, source, only=True)
@@ -242,10 +242,8 @@ def read_predictions_table(
     return ids, _not_too_long(_texts(column, name, place), name, most, place)
 
 
-def aligned_predictions(
-    predictions: pd.DataFrame, truth: Truth, manifest: Manifest, source: str
-) -> np.ndarray:
-    """Check predictions and give them in the order of a checked truth."""
+def align_predictions(predictions: pd.DataFrame, truth: Truth, manifest: Manifest, source: str) -> np.ndarray:
+    """Check predictions, and return them in the order of a checked truth."""
     length = manifest.caps.get("vector_length")
     if manifest.prediction == "vector" and length is None:
         length = truth.target.shape[1]
@@ -301,7 +299,7 @@ def _texts(column: pd.Series, name: str, place: Place) -> np.ndarray:
 
 def _moderate(values: np.ndarray, name: str, place: Place) -> np.ndarray:
     large = np.abs(values) > LARGEST_NUMBER
-    row = first(large)
+    row = find_first(large)
     if row is not None:
         problem = f"{name} is {values[row]:.6g}; expected a number up to {LARGEST_NUMBER:g}"
         raise place.refuse(problem, row, large)
@@ -310,7 +308,7 @@ def _moderate(values: np.ndarray, name: str, place: Place) -> np.ndarray:
 
 def _short_enough(vectors: np.ndarray, name: str, place: Place) -> np.ndarray:
     large = (np.abs(vectors) > LARGEST_IN_A_VECTOR).any(axis=1)
-    row = first(large)
+    row = find_first(large)
     if row is not None:
         at = int(np.abs(vectors[row]).argmax())
         found, most = f"{vectors[row, at]:.6g} at position {at}", f"{LARGEST_IN_A_VECTOR:g}"
@@ -322,9 +320,9 @@ def _short_enough(vectors: np.ndarray, name: str, place: Place) -> np.ndarray:
 def _not_too_long(texts: np.ndarray, name: str, most: int, place: Place) -> np.ndarray:
     lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
     long = lengths > most
-    row = first(long)
+    row = find_first(long)
     if row is not None:
-        raise place.refuse(f"{name} has {lengths[row]} characters, the limit is {most}", row, long)
+        raise place.refuse(f"{name} has {lengths[row]} characters; the limit is {most}", row, long)
     return texts
 
 
@@ -332,14 +330,14 @@ def _probabilities(predictions: pd.DataFrame, manifest: Manifest, place: Place) 
     names = manifest.prediction_columns
     values = np.column_stack([number_column(predictions[name], name, place) for name in names])
     outside = (values < 0) | (values > 1)
-    row = first(np.asarray(outside.any(axis=1)))
+    row = find_first(np.asarray(outside.any(axis=1)))
     if row is not None:
         at = int(outside[row].argmax())
         side = "below 0" if values[row, at] < 0 else "above 1"
         raise place.refuse(f"{names[at]} is {values[row, at]:.6g}, {side}; expected a probability", row)
     total = values.sum(axis=1)
     wrong = np.abs(total - 1) > SUM_TOLERANCE
-    row = first(wrong)
+    row = find_first(wrong)
     if row is not None:
         problem = f"the probabilities sum to {total[row]:.6g}, expected 1 (within {SUM_TOLERANCE:g})"
         raise place.refuse(problem, row, wrong)
@@ -347,13 +345,13 @@ def _probabilities(predictions: pd.DataFrame, manifest: Manifest, place: Place) 
 
 
 def _match(ids: pa.LargeStringArray, wanted: pa.LargeStringArray, source: str) -> np.ndarray:
-    """Give the row of `ids` that holds each wanted id; refuse unknown and missing ones."""
+    """Return the row of `ids` that holds each wanted id, and refuse unknown and missing ones."""
     place = Place(source, ids)
     rows = pc.index_in(wanted, value_set=ids)
-    # Ids are unique on both sides: as many as wanted, and none of them missing, leaves no room for others.
+    # Ids are unique on both sides: as many as wanted, and none of them missing, leaves no room for any others.
     if rows.null_count or len(ids) != len(wanted):
         unknown = pc.is_null(pc.index_in(ids, value_set=wanted)).to_numpy(zero_copy_only=False)
-        row = first(unknown)
+        row = find_first(unknown)
         if row is not None:
             raise place.refuse("the id is unknown; expected ids of the truth only", row, unknown)
         absent = wanted.filter(pc.is_null(rows))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def labels_of(prediction: np.ndarray) -> np.ndarray:
-    """Give the class positions of predictions: labels as they are, probabilities by their argmax.
+    """Return the class positions of predictions: labels as they are, probabilities by their argmax.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def _accuracy(prediction: np.ndarray, target: np.ndarray, manifest: Manifest) ->
 def _counts(
     prediction: np.ndarray, target: np.ndarray, manifest: Manifest
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Count hits, examples and predictions of each class that occurs in the truth."""
+    """Count the hits, examples and predictions of each class that occurs in the truth."""
     labels, classes = labels_of(prediction), len(manifest.classes)
     hits = np.bincount(target[labels == target], minlength=classes)
     support = np.bincount(target, minlength=classes)
@@ -120,7 +120,7 @@ AUROC = Metric(
     title="AUROC",
     unit_label="",
     undefined=(
-        "A unit in which one class only occurs is refused when the truth is checked. With more than two "
+        "A unit in which only one class occurs is refused when the truth is checked. With more than two "
         "classes: the mean of one-vs-rest areas over the classes that occur in the unit's truth."
     ),
     truth_rule=_two_classes,
@@ -145,7 +145,7 @@ BALANCED_ACCURACY = Metric(
     function=_balanced_accuracy,
     title="Balanced accuracy",
     unit_label="",
-    undefined="The mean recall over the classes that occur in the unit's truth; an absent class counts not.",
+    undefined="The mean recall over the classes that occur in the unit's truth; an absent class is not counted.",
 )
 
 MACRO_F1 = Metric(

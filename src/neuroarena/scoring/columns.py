@@ -1,4 +1,4 @@
-"""Reading one column of a stranger's table, or refusing it by row."""
+"""Read one column of an untrusted table, or refuse it and name the row."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MAX_ID_BYTES = 1024
 
 
 def quoted(value: Any, limit: int = 60) -> str:
-    """Quote a stranger's value for a sentence: on one line, without control characters, not too long.
+    """Quote an untrusted value for an error message: on one line, without control characters, not too long.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def quoted(value: Any, limit: int = 60) -> str:
 
 @dataclass(frozen=True)
 class Place:
-    """A table in a sentence: its name and, once they are known, the ids of its rows."""
+    """A table as errors refer to it: its name and, once known, the ids of its rows."""
 
     source: str
     ids: pa.LargeStringArray | None = None
@@ -42,7 +42,7 @@ class Place:
     def refuse(self, problem: str, row: int | None = None, bad: np.ndarray | None = None) -> InputError:
         """Make the error for a problem, at a row of the table (0-based) or in the table as a whole.
 
-        With `bad`, a truth value for every row, the rows that are bad besides the first are named as well.
+        With `bad`, a boolean for every row, the other bad rows are named as well.
         """
         where = self.source
         others = np.empty(0, dtype=np.int64) if bad is None else np.flatnonzero(bad)[1:]
@@ -56,8 +56,8 @@ class Place:
         return InputError(f"{where}: {problem}. {OUTCOME}")
 
 
-def first(found: np.ndarray) -> int | None:
-    """Give the first position that is True, or None."""
+def find_first(found: np.ndarray) -> int | None:
+    """Return the first position that is True, or None."""
     position = int(found.argmax()) if found.size else 0
     return position if found.size and found[position] else None
 
@@ -72,7 +72,7 @@ def text_column(column: pd.Series, name: str, place: Place) -> pa.LargeStringArr
     """
     plain = column.astype(object) if isinstance(column.dtype, pd.CategoricalDtype) else column
     missing = plain.isna().to_numpy(dtype=bool)
-    row = first(missing)
+    row = find_first(missing)
     if row is not None:
         raise place.refuse(f"{name} is missing; expected text", row, missing)
     if len(plain) and pd.api.types.infer_dtype(plain, skipna=False) != "string":
@@ -99,11 +99,11 @@ def named_column(column: pd.Series, name: str, place: Place, empty: bool = False
     """Read a column of names: text of moderate length, without NUL bytes and not empty unless allowed."""
     values = text_column(column, name, place)
     blank = _numpy(pc.equal(values, ""))
-    row = None if empty else first(blank)
+    row = None if empty else find_first(blank)
     if row is not None:
         raise place.refuse(f"{name} is empty; expected a name", row, blank)
     long = _numpy(pc.greater(pc.binary_length(values), MAX_ID_BYTES))
-    row = first(long)
+    row = find_first(long)
     if row is not None:
         raise place.refuse(f"{name} is longer than {MAX_ID_BYTES} bytes", row, long)
     return without_nul(values, name, place)
@@ -112,14 +112,14 @@ def named_column(column: pd.Series, name: str, place: Place, empty: bool = False
 def without_nul(values: pa.LargeStringArray, name: str, place: Place) -> pa.LargeStringArray:
     """Refuse text that holds a NUL byte."""
     found = _numpy(pc.match_substring(values, "\0"))
-    row = first(found)
+    row = find_first(found)
     if row is not None:
         raise place.refuse(f"{name} holds a NUL byte; expected plain text", row, found)
     return values
 
 
 def id_column(table: pd.DataFrame, source: str) -> pa.LargeStringArray:
-    """Read the ids of a table: text, not empty, each one once.
+    """Read the ids of a table: non-empty text, each one unique.
 
     Raises
     ------
@@ -130,7 +130,7 @@ def id_column(table: pd.DataFrame, source: str) -> pa.LargeStringArray:
     codes = ids.dictionary_encode()
     if len(codes.dictionary) < len(ids):
         positions = codes.indices.to_numpy()
-        second = first(pd.Series(positions).duplicated().to_numpy())
+        second = find_first(pd.Series(positions).duplicated().to_numpy())
         assert second is not None
         earlier = int(np.flatnonzero(positions == positions[second])[0])
         problem = f"the id occurs twice, in rows {earlier} and {second}; expected every id once"
@@ -159,7 +159,7 @@ def number_column(column: pd.Series, name: str, place: Place) -> np.ndarray:
     except (OverflowError, ValueError, TypeError):
         raise place.refuse(f"{name} holds a number beyond double precision") from None
     bad = ~np.isfinite(values)
-    row = first(bad)
+    row = find_first(bad)
     if row is not None:
         raise place.refuse(f"{name} is {_non_finite(values[row])}; every number must be finite", row, bad)
     return values
@@ -181,7 +181,7 @@ def _parses(value: Any) -> bool:
 
 
 def _not_a_number(column: pd.Series, name: str, place: Place, fine: Callable[[Any], bool]) -> InputError:
-    """Name the first value that is not fine; the first of all where every one is (numbers kept as text)."""
+    """Name the first bad value; the very first one where all look fine (numbers stored as text)."""
     row = next((i for i, value in enumerate(column) if not fine(value)), 0)
     got = column.iloc[row]
     if got is None or got is pd.NA or (isinstance(got, float) and np.isnan(got)):
@@ -204,7 +204,7 @@ def class_column(column: pd.Series, name: str, classes: tuple[str, ...], place: 
     """
     plain = column.astype(object) if isinstance(column.dtype, pd.CategoricalDtype) else column
     missing = plain.isna().to_numpy(dtype=bool)
-    row = first(missing)
+    row = find_first(missing)
     if row is not None:
         raise place.refuse(f"{name} is missing; expected one of {_listed(classes)}", row, missing)
     if len(plain) and pd.api.types.infer_dtype(plain, skipna=False) not in ("string", "integer"):
@@ -215,7 +215,7 @@ def class_column(column: pd.Series, name: str, classes: tuple[str, ...], place: 
     codes, found = pd.factorize(plain)
     known = {value: position for position, value in enumerate(classes)}
     positions = np.array([known.get(str(value), -1) for value in found], dtype=np.int64)[codes]
-    row = first(positions < 0)
+    row = find_first(positions < 0)
     if row is not None:
         got = str(plain.iloc[row])
         close = difflib.get_close_matches(got[:100], classes, n=1, cutoff=0.5)
@@ -245,8 +245,8 @@ def vector_column(column: pd.Series, name: str, length: int | None, place: Place
     Raises
     ------
     InputError
-        At the first row that is missing, is no vector, has another length, or holds something that is no
-        finite number.
+        At the first row that is missing, is not a vector, has another length, or holds something other than
+        a finite number.
     """
     rows = []
     for row, value in enumerate(column):
@@ -260,7 +260,7 @@ def vector_column(column: pd.Series, name: str, length: int | None, place: Place
         rows.append(_vector(value, name, row, place))
     vectors = np.stack(rows)
     bad = ~np.isfinite(vectors).all(axis=1)
-    first_bad = first(bad)
+    first_bad = find_first(bad)
     if first_bad is not None:
         at = int(np.flatnonzero(~np.isfinite(vectors[first_bad]))[0])
         got = _non_finite(vectors[first_bad, at])

@@ -36,7 +36,7 @@ class Combiner:
     ----------
     name : str
     columns : tuple of str
-        The additive columns it needs. ``score`` (the mean over a unit's folds), ``count`` (1 a unit) and
+        The additive columns it needs. ``score`` (the mean over a unit's folds), ``count`` (1 per unit) and
         ``n`` (examples) exist for every metric; the others are the metric's own, or named by its roles.
     function : callable
         ``{column: sums} -> values``, element by element over arrays of any shape (draws, teams, ...).
@@ -87,7 +87,7 @@ PERCENTAGE = Combiner(
 def _spread(sums: Mapping[str, np.ndarray]) -> np.ndarray:
     """Sum of squared differences from the mean of all targets drawn; never below zero by rounding."""
     left = sums["sum_y2"] - sums["sum_y"] ** 2 / sums["n"]
-    # Targets that are all equal leave only what rounding makes of zero, and have no spread to divide by.
+    # If all targets are equal, only rounding remains and there is no spread to divide by.
     return np.where(left > 1e-12 * sums["sum_y2"], left, np.nan)
 
 
@@ -116,7 +116,7 @@ BIN_COLUMNS = tuple(f"{name}_{edge:.0f}" for edge in BIN_EDGES for name in ("err
 
 
 def _mean_of_bins(sums: Mapping[str, np.ndarray], weights: tuple[float, ...]) -> np.ndarray:
-    """Weigh the mean errors of the bins in which there are examples."""
+    """Average the mean errors of the bins that hold examples, with weights."""
     errors = np.stack([sums[name] for name in BIN_COLUMNS[0::2]])
     counts = np.stack([sums[name] for name in BIN_COLUMNS[1::2]])
     used = counts > 0
@@ -208,7 +208,7 @@ def track_score(columns: Mapping[str, np.ndarray], combiner: str) -> float:
     Parameters
     ----------
     columns : mapping of str to ndarray, (units,)
-        As :func:`columns_of` gives them.
+        As :func:`columns_of` returns them.
     combiner : str
 
     Returns
@@ -227,7 +227,7 @@ def track_score(columns: Mapping[str, np.ndarray], combiner: str) -> float:
 def columns_of(
     unit_scores: UnitScores, manifest: Manifest, combiner: str | None = None
 ) -> dict[str, np.ndarray]:
-    """Give the additive columns of each unit, its folds merged.
+    """Return the additive columns of each unit, its folds merged.
 
     Parameters
     ----------
@@ -271,7 +271,7 @@ def merged_columns(table: pd.DataFrame, combiner: str, metric: Metric) -> dict[s
         elif source not in table.columns:
             raise InputError(
                 f'The combiner "{combiner}" needs the column "{source}", '
-                f'which the metric "{metric.name}" does not give.'
+                f'which the metric "{metric.name}" does not provide.'
             )
         elif name == "score":
             columns[name] = groups["score"].mean().to_numpy(dtype=np.float64)
@@ -305,11 +305,9 @@ def fold_columns(table: pd.DataFrame, combiner: str, metric: Metric) -> dict[str
 
 
 def check_combiner(combiner: str, metric: Metric) -> str | None:
-    """Say why a combiner cannot combine the columns of a metric, or None when it can."""
+    """Return why a combiner cannot combine the columns of a metric, or None when it can."""
     given = {"score", "count", "n", *metric.columns}
     for column in COMBINERS.get(combiner).columns:
         if metric.roles.get(column, column) not in given:
-            return (
-                f'the combiner "{combiner}" needs the column "{column}", which "{metric.name}" does not give'
-            )
+            return f'the combiner "{combiner}" needs the column "{column}", which "{metric.name}" does not provide'
     return None

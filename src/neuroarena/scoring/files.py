@@ -23,7 +23,7 @@ from neuroarena.scoring.manifest import Manifest
 from neuroarena.scoring.parquet import (
     BYTES_A_VALUE,
     READ_ERRORS,
-    opened_parquet,
+    open_parquet,
     printable,
     read_rows,
     require_file,
@@ -78,7 +78,7 @@ def read_predictions(path: str | Path, manifest: Manifest, expected_rows: int | 
 
 def read_metadata(path: str | Path) -> bytes | None:
     """Read what a parquet file says about itself: the JSON under ``neuroarena``, or None."""
-    with opened_parquet(path) as (_, said):
+    with open_parquet(path) as (_, said):
         return said
 
 
@@ -147,7 +147,7 @@ def _arrow_columns(values: np.ndarray, manifest: Manifest) -> dict[str, pa.Array
 
 
 def _read_parquet(path: Path, manifest: Manifest, expected_rows: int | None) -> pa.Table:
-    with opened_parquet(path) as (file, said):
+    with open_parquet(path) as (file, said):
         check_metadata(said, manifest, path.name)
         wanted = ("id", *manifest.prediction_columns)
         check_column_names(file.schema_arrow.names, wanted, path.name, only=True)
@@ -158,7 +158,7 @@ def _read_parquet(path: Path, manifest: Manifest, expected_rows: int | None) -> 
 
 
 def _widest(manifest: Manifest, longest: int) -> dict[str, int]:
-    """Give the most bytes that a row of each column may take, with the lengths that text and lists carry."""
+    """Return the most bytes a row of each column may take, including the stored lengths of text and lists."""
     text = UTF8_BYTES * manifest.caps.get("text_length", MAX_TEXT_CHARACTERS)
     bytes_of = {"vector": longest * BYTES_A_VALUE, "text": text, "label": MAX_ID_BYTES}
     prediction = bytes_of.get(manifest.prediction, MAX_ID_BYTES)
@@ -167,7 +167,7 @@ def _widest(manifest: Manifest, longest: int) -> dict[str, int]:
 
 
 def _check_type(field: pa.Field, manifest: Manifest, source: str) -> None:
-    """Refuse a column of a type no prediction has; what is wrong for this task is said by row, later."""
+    """Refuse a column whose type no prediction has; what is wrong for this task is reported by row, later."""
     kind, tests = field.type, pa.types
     vectors = manifest.prediction_columns[0] if manifest.prediction == "vector" else None
     if field.name == vectors and (tests.is_list(kind) or tests.is_large_list(kind)):
@@ -196,11 +196,11 @@ def _read_csv(path: Path, manifest: Manifest) -> pa.Table:
     size = path.stat().st_size
     if size > MAX_CSV_BYTES:
         raise InputError(
-            f"{path.name}: the CSV has {size} bytes, the limit is {MAX_CSV_BYTES}. Nothing was read."
+            f"{path.name}: the CSV has {size} bytes; the limit is {MAX_CSV_BYTES}. Nothing was read."
         )
     wanted = ("id", *manifest.prediction_columns)
     try:
-        # Everything is read as text and nothing as missing: "NA" and "001" are what they say.
+        # Everything is read as text and nothing as missing: "NA" and "001" stay as written.
         table = pacsv.read_csv(
             path,
             read_options=pacsv.ReadOptions(block_size=size + 1),
@@ -221,7 +221,7 @@ def _read_csv(path: Path, manifest: Manifest) -> pa.Table:
 
 
 def _numbers_if_all_are(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Parse text as numbers; where one is none the text stays, and the check names its row."""
+    """Parse text as numbers; if any value is not a number, the text stays and the check names its row."""
     try:
         return pc.cast(column, pa.float64())
     except pa.ArrowInvalid:

@@ -31,11 +31,11 @@ class StreamRule(BaseModel):
     window_s, hop_s : float
         Seconds of signal that a step is about, and seconds from one step to the next.
     before_s, after_s : float
-        Seconds of signal given besides, before and after the window; silence where there is none.
+        Additional seconds of signal before and after the window; silence where there is none.
     start_jitter_s : float
-        The start is moved by up to this much, at random, so that elapsed time does not tell the answer.
+        The start is moved by up to this much, at random, so that elapsed time does not reveal the answer.
     horizon_s : float, optional
-        Every stream is brought to this length, so that its length does not tell the answer: a longer one is
+        Every stream is brought to this length, so that its length does not reveal the answer: a longer one is
         cut, a shorter one goes on with its own last minutes, played again.
     answer : {"last", "joined"}
         Whether the last answer counts (a number of seconds from the start of the stream), or the pieces
@@ -64,13 +64,13 @@ class Manifest(BaseModel):
         Version of the task's definition, "2025.10". A published definition is never changed: a change
         that moves a score is a new definition.
     title, question : str
-        As the board heads it, and what is asked, in one line.
+        The heading on boards, and what is asked, in one line.
     metric, tie_break, additional_metrics : str
-        Names of registered metrics: the headline, what breaks ties, and what is reported besides.
+        Names of registered metrics: the headline, what breaks ties, and what else is reported.
     prediction : {"label", "probabilities", "number", "vector", "text"}
         What a prediction file holds.
     prediction_column : str, optional
-        What the column of predictions is called, where it is not called as its kind ("seconds").
+        What the column of predictions is called, where it differs from the kind ("seconds").
     classes : tuple of str
         The classes in order, for labels and probabilities. Targets and labels are compared with them as
         text, so that the integer 1 is the class "1".
@@ -79,7 +79,7 @@ class Manifest(BaseModel):
     combiner : str
         How the scores of units become the score of the track; when left out, the metric's own.
     undefined : mapping of str to str
-        Undefined case -> rule, in words, besides the rules of the metrics.
+        Undefined case -> rule, in words, in addition to the rules of the metrics.
     split_rule : str
         How examples are cut into folds.
     split_hashes : mapping of str to str
@@ -133,7 +133,7 @@ class Manifest(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _take_the_combiner_of_the_metric(cls, data: Any) -> Any:
-        # Without this a metric that is no mean of units (nRMSE) would silently be averaged.
+        # Without this a metric that is not a mean over units (nRMSE) would silently be averaged.
         if isinstance(data, dict) and "combiner" not in data and data.get("metric") in METRICS.names():
             return {**data, "combiner": METRICS.get(data["metric"]).combiner}
         return data
@@ -153,7 +153,7 @@ class Manifest(BaseModel):
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        """Every metric that is computed, once each: the headline, the tie-break, the additional ones."""
+        """Every metric that is computed, each one once: the headline, the tie-break, the additional ones."""
         tie_break = () if self.tie_break is None else (self.tie_break,)
         return tuple(dict.fromkeys((self.metric, *tie_break, *self.additional_metrics)))
 
@@ -164,7 +164,7 @@ class Manifest(BaseModel):
 
     @property
     def sign(self) -> float:
-        """+1.0 where higher is better, -1.0 where lower is: what a score is multiplied with to orient it."""
+        """+1.0 where higher is better, -1.0 where lower is: the factor that orients a score."""
         return METRICS.get(self.metric).sign
 
     @property
@@ -190,7 +190,7 @@ class Manifest(BaseModel):
         return digest({**said, "schema_version": self.schema_version})
 
     def replace(self, **changes: Any) -> Manifest:
-        """Give a copy with other values, checked like any manifest.
+        """Return a copy with some values replaced, checked like any manifest.
 
         Raises
         ------
@@ -249,7 +249,7 @@ def manifests_from_toml(path: str | Path) -> dict[str, Manifest]:
 
 
 def higher_is_better(manifest: Manifest) -> bool:
-    """Say whether higher scores of a task are better."""
+    """Return whether higher scores of a task are better."""
     return manifest.direction == "higher"
 
 

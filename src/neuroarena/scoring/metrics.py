@@ -28,13 +28,13 @@ RESERVED_COLUMNS = ("unit", "fold", "cluster", "score", "tie_break")
 
 @dataclass(frozen=True)
 class WholeTable:
-    """What a metric does with all rows together, before it looks at single units.
+    """What a metric computes over all rows together, before it looks at single units.
 
     Parameters
     ----------
     step : callable
-        ``(prediction, target, fold, manifest) -> rows``: an array with one row an example, which the
-        metric's `function` is given in the place of the predictions. It is computed once for all
+        ``(prediction, target, fold, manifest) -> rows``: an array with one row per example, which the
+        metric's `function` receives in place of the predictions. It is computed once for all
         metrics that share it. Rows come sorted by unit, fold and id; `fold` is int64 (n,).
     rule : callable, optional
         ``(target, fold, manifest) -> problem or None``: refuses a truth for which the step is undefined.
@@ -64,7 +64,7 @@ class Metric:
         `vector`; str (n,) objects for `text`. Targets of the first two kinds are class positions, of the others
         as the prediction. Rows come sorted by id. All values are finite and complete.
     title : str
-        As a table heads it.
+        The heading in tables.
     unit_label : str
         What the score is measured in ("" for a pure number).
     undefined : str
@@ -83,7 +83,7 @@ class Metric:
     whole : WholeTable, optional
         What must be computed over all rows first: ranks among all candidates, the spread of all targets.
     across : {"mean", "median"}
-        How scores of units become one number where the metric breaks ties or is reported besides.
+        How scores of units become one number where the metric breaks ties or is reported in addition.
     """
 
     name: str
@@ -111,7 +111,7 @@ class Metric:
         return 1.0 if self.direction == "higher" else -1.0
 
     def over_units(self, scores: np.ndarray) -> float:
-        """Give one number for the scores of units, (units,), as `across` says."""
+        """Reduce the scores of units, (units,), to one number, as `across` says."""
         return float(np.median(scores) if self.across == "median" else np.mean(scores))
 
 

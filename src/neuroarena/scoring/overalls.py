@@ -154,7 +154,7 @@ class Overall(BaseModel):
         return found
 
     def describe(self, tasks: Sequence[str]) -> str:
-        """Say in words how the number is made of these tasks."""
+        """Describe in words how the number is made from these tasks."""
         if self.kind == "weighted":
             return "The weighted mean " + " + ".join(
                 f"{weight:g} x {task}" for task, weight in self.weights.items()

@@ -1,4 +1,4 @@
-"""Parquet at the border: the same bytes for the same table, and no trust in a stranger's file."""
+"""Parquet input and output: the same bytes for the same table, and no trust in submitted files."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ READ_ERRORS = (pa.ArrowException, OSError, ValueError, MemoryError, OverflowErro
 
 
 def write_parquet(path: str | Path, table: pa.Table, said: Mapping[str, Any]) -> None:
-    """Write a table whole or not at all; the same table and the same words give the same bytes.
+    """Write a table completely or not at all; the same table and metadata give the same bytes.
 
     Parameters
     ----------
@@ -56,11 +56,11 @@ def write_parquet(path: str | Path, table: pa.Table, said: Mapping[str, Any]) ->
 
 
 @contextmanager
-def opened_parquet(path: str | Path) -> Iterator[tuple[pq.ParquetFile, bytes | None]]:
-    """Open a parquet file without reading its rows; give it with its ``neuroarena`` metadata.
+def open_parquet(path: str | Path) -> Iterator[tuple[pq.ParquetFile, bytes | None]]:
+    """Open a parquet file without reading its rows, and yield it with its ``neuroarena`` metadata.
 
     Text stays encoded as a dictionary, so that a short file cannot unfold into a long column before
-    :func:`decoded` has looked at it. Damage found while the file is open becomes an :class:`InputError`.
+    :func:`decode_dictionaries` has looked at it. Damage found while the file is open becomes an :class:`InputError`.
     """
     path = Path(path)
     require_file(path)
@@ -77,7 +77,7 @@ def opened_parquet(path: str | Path) -> Iterator[tuple[pq.ParquetFile, bytes | N
             f"{path.name}: the parquet file is cut short; write or copy it again. Nothing was read."
         )
     if footer > MAX_FOOTER_BYTES:
-        problem = f"the footer takes {footer} bytes, the limit is {MAX_FOOTER_BYTES}"
+        problem = f"the footer takes {footer} bytes; the limit is {MAX_FOOTER_BYTES}"
         raise InputError(f"{path.name}: {problem}. Nothing was read.")
     try:
         texts = [field.name for field in pq.read_schema(path) if _is_text(field.type)]
@@ -89,14 +89,14 @@ def opened_parquet(path: str | Path) -> Iterator[tuple[pq.ParquetFile, bytes | N
 
 
 def printable(message: str) -> str:
-    """Put a library's message on one line, without what a stranger's bytes brought into it."""
+    """Put a library's message on one line, without control characters from the file."""
     return " ".join("".join(each if each.isprintable() else " " for each in message).split())[:200]
 
 
 def require_file(path: Path) -> None:
-    """Refuse a path that is no file, and an empty file."""
+    """Refuse a path that is not a file, and an empty file."""
     if path.is_dir():
-        raise InputError(f"{path}: this is a folder, expected a file. Nothing was read.")
+        raise InputError(f"{path}: this is a folder; expected a file. Nothing was read.")
     if not path.is_file():
         raise InputError(f"{path}: there is no such file. Nothing was read.")
     if path.stat().st_size == 0:
@@ -142,10 +142,10 @@ def read_rows(
         for column in batch.columns:
             most = pc.max(pc.list_value_length(column)).as_py() if _is_list(column.type) else None
             if most is not None and most > longest:
-                problem = f"a list holds {most} numbers, the limit is {longest}"
+                problem = f"a list holds {most} numbers; the limit is {longest}"
                 raise InputError(f"{path.name}: {problem}. Nothing was read.")
         batches.append(batch)
-    return decoded(pa.Table.from_batches(batches, file.schema_arrow), path.name)
+    return decode_dictionaries(pa.Table.from_batches(batches, file.schema_arrow), path.name)
 
 
 def _check_declared_rows(metadata: pq.FileMetaData, path: Path, expected_rows: int | None) -> None:
@@ -155,7 +155,7 @@ def _check_declared_rows(metadata: pq.FileMetaData, path: Path, expected_rows: i
         expected = "more than it can hold" if expected_rows is None else f"expected {expected_rows}"
         raise InputError(f"{path.name}: the file declares {rows} rows, {expected}. Nothing was read.")
     if metadata.num_row_groups > MAX_ROW_GROUPS:
-        problem = f"the file has {metadata.num_row_groups} row groups, the limit is {MAX_ROW_GROUPS}"
+        problem = f"the file has {metadata.num_row_groups} row groups; the limit is {MAX_ROW_GROUPS}"
         raise InputError(f"{path.name}: {problem}. Nothing was read.")
     groups = [metadata.row_group(index) for index in range(metadata.num_row_groups)]
     counts = [group.num_rows for group in groups]
@@ -164,7 +164,7 @@ def _check_declared_rows(metadata: pq.FileMetaData, path: Path, expected_rows: i
     unfolded = sum(group.total_byte_size for group in groups)
     if unfolded > MAX_BYTES:
         raise InputError(
-            f"{path.name}: the file declares {unfolded} bytes, the limit is {MAX_BYTES}. Nothing was read."
+            f"{path.name}: the file declares {unfolded} bytes; the limit is {MAX_BYTES}. Nothing was read."
         )
 
 
@@ -180,16 +180,16 @@ def _check_pages(file: pq.ParquetFile, path: Path, longest: int, widest: Mapping
         most = rows * max(1, longest) if column.name in lists else rows
         if column.values > most:
             problem = f"the column {quoted(column.name)} holds {column.values} values in {rows} rows"
-            raise InputError(f"{path.name}: {problem}, the limit is {most}. Nothing was read.")
+            raise InputError(f"{path.name}: {problem}; the limit is {most}. Nothing was read.")
         bytes_ = PAGE_SLACK_BYTES + rows * widest.get(column.name, MAX_BYTES)
         if column.unfolded_bytes > bytes_:
             problem = (
                 f"the column {quoted(column.name)} unfolds to {column.unfolded_bytes} bytes in {rows} rows"
             )
-            raise InputError(f"{path.name}: {problem}, the limit is {bytes_}. Nothing was read.")
+            raise InputError(f"{path.name}: {problem}; the limit is {bytes_}. Nothing was read.")
         unfolded += column.unfolded_bytes + BYTES_A_VALUE * column.values
     if unfolded > MAX_BYTES:
-        problem = f"the pages unfold to {unfolded} bytes, the limit is {MAX_BYTES}"
+        problem = f"the pages unfold to {unfolded} bytes; the limit is {MAX_BYTES}"
         raise InputError(f"{path.name}: {problem}. Nothing was read.")
 
 
@@ -197,7 +197,7 @@ def _is_list(kind: pa.DataType) -> bool:
     return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind))
 
 
-def decoded(table: pa.Table, source: str) -> pa.Table:
+def decode_dictionaries(table: pa.Table, source: str) -> pa.Table:
     """Turn dictionary columns into plain ones, unless that would take absurdly much memory."""
     total = 0
     for index, field in enumerate(table.schema):
@@ -218,7 +218,7 @@ def decoded(table: pa.Table, source: str) -> pa.Table:
 
 
 def _check_text(column: pa.ChunkedArray, name: str, source: str) -> None:
-    """Refuse text that is not UTF-8; pyarrow takes a stranger's word for it."""
+    """Refuse text that is not UTF-8; pyarrow does not check it."""
     try:
         column.validate(full=True)
     except pa.ArrowInvalid:

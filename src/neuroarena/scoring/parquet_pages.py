@@ -1,6 +1,6 @@
 """What the pages of a parquet file will unfold to, found without unfolding them.
 
-A few bytes of a run-length code can stand for gigabytes, and the footer of a stranger's file may say anything
+A few bytes of a run-length code can stand for gigabytes, and the footer of a submitted file may say anything
 about it. The header of every page says how many values the reader will make of it and how many bytes
 the page has once it is decompressed; the reader goes by these numbers, and so does this look at them.
 Only footer and page headers are read. They are in the compact protocol of Thrift
@@ -21,7 +21,7 @@ MAX_DEPTH = 32
 
 
 class Malformed(ValueError):
-    """Bytes that are no Thrift, or no parquet."""
+    """The bytes are not valid Thrift, or not parquet."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class _Compact:
             count = self.unsigned()
         if count > len(self.data) - self.place:
             raise Malformed("a list is longer than the file")
-        # In a list a truth value takes a byte; in a structure its kind says it.
+        # In a list a boolean takes a byte; in a structure its kind encodes it.
         kind = 3 if kind in (1, 2) else kind
         return [self.value(kind, depth + 1) for _ in range(count)]
 
@@ -132,7 +132,7 @@ def look_at_pages(path: str | Path) -> list[Column]:
     Raises
     ------
     Malformed
-        When footer or pages are damaged, lie outside of the file or are absurdly many.
+        When footer or pages are damaged, lie outside the file or are absurdly many.
     """
     sums: dict[str, list[int]] = {}
     with Path(path).open("rb") as file:
@@ -156,7 +156,7 @@ def _footer(file: BinaryIO, size: int) -> dict[int, Any]:
     file.seek(max(0, size - 8))
     length = int.from_bytes(file.read(8)[:4], "little")
     if length > MAX_FOOTER_BYTES:
-        raise Malformed(f"its footer takes {length} bytes, the limit is {MAX_FOOTER_BYTES}")
+        raise Malformed(f"its footer takes {length} bytes; the limit is {MAX_FOOTER_BYTES}")
     if length + 12 > size:
         raise Malformed("its footer is longer than the file")
     file.seek(size - 8 - length)
@@ -164,7 +164,7 @@ def _footer(file: BinaryIO, size: int) -> dict[int, Any]:
 
 
 def _chunks(footer: dict[int, Any], size: int) -> Iterator[tuple[str, int, int]]:
-    """Give top-level column, first byte and length of every column chunk."""
+    """Return the top-level column, first byte and length of every column chunk."""
     for group in _listed(footer, 4):
         for chunk in _listed(group, 1):
             about = chunk.get(3) if isinstance(chunk, dict) else None
@@ -177,7 +177,7 @@ def _chunks(footer: dict[int, Any], size: int) -> Iterator[tuple[str, int, int]]
             starts = [_count(about, field) for field in (9, 11) if about.get(field)]
             start, length = min(starts, default=0), _count(about, 7)
             if not start or start + length > size:
-                raise Malformed("a column lies outside of the file")
+                raise Malformed("a column lies outside the file")
             yield path[0].decode("utf-8", errors="replace"), start, length
 
 

@@ -53,7 +53,7 @@ def _rmse(prediction: np.ndarray, target: np.ndarray, manifest: Manifest) -> dic
     return {"score": float(np.sqrt(sse / target.size)), "sse": sse}
 
 
-def single(target: np.ndarray) -> np.ndarray:
+def round_to_single(target: np.ndarray) -> np.ndarray:
     """Round targets to float32, as the published scorer of nRMSE keeps them; float64 (n,)."""
     return np.asarray(target, dtype=np.float32).astype(np.float64)
 
@@ -65,14 +65,14 @@ def _against_spread(
     manifest: Manifest,  # noqa: ARG001
 ) -> np.ndarray:
     """Set every example beside the variance of all targets: columns error, target, variance, (n, 3)."""
-    rounded = single(target)
+    rounded = round_to_single(target)
     variance = np.full(target.shape, np.var(rounded))
     return np.stack([prediction - rounded, rounded, variance], axis=1)
 
 
 def _some_spread(target: np.ndarray, fold: np.ndarray, manifest: Manifest) -> str | None:  # noqa: ARG001
     with np.errstate(over="ignore"):
-        rounded = single(target)
+        rounded = round_to_single(target)
     if not np.isfinite(rounded).all():
         return "a target is beyond single precision, in which targets are kept"
     if (rounded == rounded[0]).all():

@@ -1,4 +1,4 @@
-"""Metrics of retrieval: how far up the true candidate stands among all candidates of the fold.
+"""Metrics of retrieval: how high the true candidate ranks among all candidates of the fold.
 
 The score of candidate j for query i is dot(p_i, y_j) / |y_j|, the order of the cosine. Candidates are the
 distinct target vectors of the fold's truth, equal ones merged first. The rank counts from 0 and ties
@@ -29,7 +29,7 @@ SINGLE_ROUNDING = 6 * 2.0**-24
 QUERIES_AT_ONCE = 2048
 PAIRS_AT_ONCE = 1024
 MANY_AT_ONCE = 512
-# Up to so many candidates in doubt are looked at one by one, more of them by another matrix product.
+# Up to this many doubtful candidates are compared one by one, more of them by another matrix product.
 FEW = 64
 
 
@@ -64,7 +64,7 @@ def ranks(prediction: np.ndarray, candidates: np.ndarray, own: np.ndarray) -> np
     found = np.empty(len(prediction))
     for start in range(0, len(prediction), QUERIES_AT_ONCE):
         rows = slice(start, start + QUERIES_AT_ONCE)
-        found[rows] = _ranks_of_some(scaled(prediction[rows]), single, directions, own[rows])
+        found[rows] = _ranks_of_some(scale_rows(prediction[rows]), single, directions, own[rows])
     return found
 
 
@@ -101,7 +101,7 @@ def _ranks_of_some(
 def _apart(
     queries: np.ndarray, directions: np.ndarray, own: np.ndarray, query: np.ndarray, candidate: np.ndarray
 ) -> np.ndarray:
-    """Give the score of a candidate minus that of the true one, in float64, for pairs of query and candidate."""
+    """Compute the score of a candidate minus that of the true one, in float64, for pairs of query and candidate."""
     found = np.empty(query.size)
     for start in range(0, query.size, PAIRS_AT_ONCE):
         some = slice(start, start + PAIRS_AT_ONCE)
@@ -110,7 +110,7 @@ def _apart(
     return found
 
 
-def scaled(vectors: np.ndarray) -> np.ndarray:
+def scale_rows(vectors: np.ndarray) -> np.ndarray:
     """Scale every row by a power of two to a largest number in [0.5, 1), and round to float32."""
     largest = np.maximum(vectors.max(axis=1), -vectors.min(axis=1))
     exponent = np.frexp(largest)[1]
@@ -122,14 +122,14 @@ def scaled(vectors: np.ndarray) -> np.ndarray:
 
 
 def unit_rows(vectors: np.ndarray) -> np.ndarray:
-    """Give every row the length 1, in float64; no row may be zero."""
+    """Scale every row to length 1, in float64; no row may be zero."""
     largest = np.abs(vectors).max(axis=1, keepdims=True).astype(np.float64)
     moderate = vectors / largest
     rows: np.ndarray = moderate / np.linalg.norm(moderate, axis=1, keepdims=True)
     return rows
 
 
-def merged(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def merge_equal_rows(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Merge equal rows.
 
     Parameters
@@ -145,7 +145,7 @@ def merged(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
     Examples
     --------
-    >>> merged(np.array([[1.0, 2.0], [0.0, 1.0], [1.0, 2.0], [-0.0, 1.0]]))[1].tolist()
+    >>> merge_equal_rows(np.array([[1.0, 2.0], [0.0, 1.0], [1.0, 2.0], [-0.0, 1.0]]))[1].tolist()
     [0, 1, 0, 1]
     """
     place: dict[bytes, int] = {}
@@ -172,14 +172,14 @@ def _ranks_by_fold(
     for each in np.unique(fold):
         rows = np.flatnonzero(fold == each)
         every = rows.size == len(target)
-        candidates, own = merged(target if every else target[rows])
+        candidates, own = merge_equal_rows(target if every else target[rows])
         found[rows, 0] = ranks(prediction if every else prediction[rows], candidates, own)
         found[rows, 1] = len(candidates)
     return found
 
 
 def _enough_candidates(target: np.ndarray, fold: np.ndarray, manifest: Manifest, least: int) -> str | None:  # noqa: ARG001
-    """Refuse a candidate without direction, and so few that a prediction that says nothing could be a hit."""
+    """Refuse a candidate of zeros, and so few candidates that an uninformative prediction could be a hit."""
     if not target.any(axis=1).all():
         return "a target vector holds zeros only, and has no direction"
     for each in np.unique(fold):
@@ -190,7 +190,7 @@ def _enough_candidates(target: np.ndarray, fold: np.ndarray, manifest: Manifest,
 
 
 def _distinct_up_to(vectors: np.ndarray, enough: int) -> int:
-    """Count different rows, no further than `enough`."""
+    """Count different rows, stopping at `enough`."""
     seen: set[bytes] = set()
     for vector in vectors:
         seen.add((vector + 0.0).tobytes())
@@ -218,7 +218,7 @@ _WORDS = (
     "and a target of zeros are refused when the truth is checked."
 )
 
-# A prediction of zeros has the rank (N - 1) / 2, which is no hit from N = 2 k + 1 on.
+# A prediction of zeros has the rank (N - 1) / 2, which is not a hit from N = 2 k + 1 on.
 TOP5 = Metric(
     name="top5",
     direction="higher",

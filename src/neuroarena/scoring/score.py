@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from neuroarena.errors import NeuroarenaError
-from neuroarena.scoring.checks import Truth, aligned_predictions, read_truth
+from neuroarena.scoring.checks import Truth, align_predictions, read_truth
 from neuroarena.scoring.manifest import Manifest
 from neuroarena.scoring.metrics import METRICS, Direction, Metric, TableStep
 from neuroarena.scoring.unit_scores import UnitScores
@@ -58,7 +58,7 @@ def score(
     0.5
     """
     checked = read_truth(truth, manifest)
-    values = aligned_predictions(predictions, checked, manifest, source)
+    values = align_predictions(predictions, checked, manifest, source)
     table, directions = _table(values, checked, manifest)
     return UnitScores(
         table=table,
@@ -74,7 +74,7 @@ def score(
 
 
 def _table(values: np.ndarray, truth: Truth, manifest: Manifest) -> tuple[pd.DataFrame, dict[str, Direction]]:
-    """Compute every metric of the manifest for every cell; also say in which direction each column goes."""
+    """Compute every metric of the manifest for every cell, and return the direction of each column."""
     headline = METRICS.get(manifest.metric)
     made: Made = {}
     computed = {}
@@ -102,14 +102,14 @@ def _table(values: np.ndarray, truth: Truth, manifest: Manifest) -> tuple[pd.Dat
 
 
 def _pooled_columns(metric: Metric, measured: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Name the additive columns of an additional metric whose track score is no mean of its unit scores."""
+    """Name the additive columns of an additional metric whose track score is not a mean of unit scores."""
     if metric.combiner == "mean":
         return {}
     return {f"{metric.name}.{name}": column for name, column in measured.items() if name != "score"}
 
 
 def _rows_of(metric: Metric, values: np.ndarray, truth: Truth, manifest: Manifest, made: Made) -> np.ndarray:
-    """Give what a metric's function takes: the predictions, or what its whole-table step makes of them."""
+    """Return the input of a metric's function: the predictions, or what its whole-table step makes of them."""
     if metric.whole is None:
         return values
     step = metric.whole.step
@@ -129,5 +129,5 @@ def _measure(metric: Metric, rows: np.ndarray, truth: Truth, manifest: Manifest)
         if wrong.size:
             # Checked truth and predictions cannot lead here; a metric with a hole in its rules can.
             where = f'unit "{truth.unit[wrong[0]]}", fold "{truth.fold[wrong[0]]}"'
-            raise NeuroarenaError(f'The metric "{metric.name}" gave no finite {name} for {where}.')
+            raise NeuroarenaError(f'The metric "{metric.name}" returned no finite {name} for {where}.')
     return measured

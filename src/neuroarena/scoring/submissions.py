@@ -14,7 +14,7 @@ from neuroarena.scoring.checks import check_metadata, check_possible, check_pred
 from neuroarena.scoring.columns import quoted
 from neuroarena.scoring.files import read_predictions, write_predictions
 from neuroarena.scoring.manifest import Manifest
-from neuroarena.scoring.parquet import opened_parquet
+from neuroarena.scoring.parquet import open_parquet
 
 REQUIRED = ("track", "manifest", "model", "contact", "external_data")
 MAX_WORDS = 200
@@ -55,13 +55,13 @@ def write_submission(
     Parameters
     ----------
     path : str or Path
-        A name that ends in ``.parquet``.
+        A file name that ends in ``.parquet``.
     table : DataFrame
         ``id`` and the columns of ``manifest.prediction_columns``; checked first.
     manifest : Manifest
         Track, task, definition and hash are written into the file.
     model, contact : str
-        How the board names the entry, and whom to ask about it.
+        The entry's name on the board, and whom to contact about it.
     external_data : sequence of str
         Declared external data; empty for none.
 
@@ -78,9 +78,9 @@ def write_submission(
 
 
 def check_submission(path: str | Path, manifest: Manifest, truth: pd.DataFrame) -> Submission:
-    """Check a submission file, and give what it holds.
+    """Check a submission file, and return its content.
 
-    What can be told from the footer is told from it: a file of another track, with other columns or of
+    The footer is checked first: a file of another track, with other columns or of
     an absurd size is refused before its rows are read.
 
     Parameters
@@ -106,7 +106,7 @@ def check_submission(path: str | Path, manifest: Manifest, truth: pd.DataFrame) 
 
 
 def submission_words(path: str | Path, manifest: Manifest) -> dict[str, Any]:
-    """Read what a submission says about itself, from its footer alone.
+    """Read the metadata of a submission from its footer alone.
 
     Raises
     ------
@@ -128,33 +128,33 @@ def submission_words(path: str | Path, manifest: Manifest) -> dict[str, Any]:
 
 
 def read_words(path: str | Path, manifest: Manifest) -> dict[str, Any]:
-    """Read what a prediction file says about itself, all of it checked; empty where it says nothing.
+    """Read and check the metadata of a prediction file; empty where there are none.
 
-    Scoring a file and checking a submission both come through here, so that they refuse the same words.
+    Scoring a file and checking a submission both use this function, so that they refuse the same metadata.
 
     Raises
     ------
     InputError
-        When it says that it was made for another track or manifest, or words that are not allowed.
+        When it was made for another track or manifest, or holds words that are not allowed.
     """
     path = Path(path)
-    with opened_parquet(path) as (_, metadata):
+    with open_parquet(path) as (_, metadata):
         said = check_metadata(metadata, manifest, path.name)
     _check_words(said, path.name)
     return said
 
 
 def check_name(name: str, source: str) -> str:
-    """Return the name that boards give an entry, or refuse what cannot be shown.
+    """Return the name that boards give an entry, or refuse a name that cannot be shown.
 
     Raises
     ------
     InputError
-        When it is empty, too long, or holds what cannot be printed.
+        When it is empty, too long, or holds characters that cannot be printed.
     """
     problem = _words_problem(name)
     if problem:
-        raise InputError(f"{source}: the name of the entry {problem}. Give another one with --name.")
+        raise InputError(f"{source}: the name of the entry {problem}. Choose another one with --name.")
     return name
 
 
@@ -168,7 +168,7 @@ def _check_words(said: dict[str, Any], source: str) -> None:
         got = type(declared).__name__
         raise InputError(f'{source}: the file metadata "external_data" is {got}, expected a list. {NOTHING}')
     if len(declared) > MAX_SOURCES:
-        problem = f"names {len(declared)} sources, the limit is {MAX_SOURCES}"
+        problem = f"names {len(declared)} sources; the limit is {MAX_SOURCES}"
         raise InputError(f'{source}: the file metadata "external_data" {problem}. {NOTHING}')
     for place, each in enumerate(declared):
         problem = _words_problem(each)
@@ -182,7 +182,7 @@ def _words_problem(value: Any) -> str | None:
     if not value.strip():
         return "is empty"
     if len(value) > MAX_WORDS:
-        return f"has {len(value)} characters, the limit is {MAX_WORDS}"
+        return f"has {len(value)} characters; the limit is {MAX_WORDS}"
     if not value.isprintable():
         return f"holds what cannot be printed: {quoted(value)}"
     return None

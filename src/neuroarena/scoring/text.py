@@ -2,7 +2,7 @@
 
 Edit operations are insertions, deletions and substitutions. A character is a Unicode code point, taken as it
 is: nothing is normalised, folded or stripped, and a backspace is a character like any other. Words are
-what is between white space.
+separated by white space.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def edit_operations(hypotheses: list[str] | list[list[int]], references: list[st
     Parameters
     ----------
     hypotheses, references : list of str, or list of list of int
-        As many of the one as of the other.
+        Two lists of the same length.
 
     Returns
     -------
@@ -39,7 +39,7 @@ def edit_operations(hypotheses: list[str] | list[list[int]], references: list[st
 
 
 def words_as_numbers(texts: list[str], known: dict[str, int]) -> list[list[int]]:
-    """Number the words of texts; `known` grows by the words that are new.
+    """Number the words of texts, adding new words to `known`.
 
     Examples
     --------

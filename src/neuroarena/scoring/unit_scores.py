@@ -1,4 +1,4 @@
-"""Unit scores: one row a unit and fold, and the file they are kept in."""
+"""Unit scores: one row per unit and fold, and the file that stores them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pyarrow as pa
 from neuroarena.errors import InputError
 from neuroarena.scoring.combiners import merged_columns, track_score
 from neuroarena.scoring.metrics import METRICS, Direction, Metric
-from neuroarena.scoring.parquet import opened_parquet, read_rows, write_parquet
+from neuroarena.scoring.parquet import open_parquet, read_rows, write_parquet
 
 SCHEMA_VERSION = 1
 KEY_COLUMNS = ("unit", "fold", "cluster")
@@ -24,14 +24,14 @@ WORDS = ("name", "definition", "manifest_hash", "metric", "combiner", "scorer_ve
 
 @dataclass(frozen=True, eq=False)
 class UnitScores:
-    """What :func:`score` gives.
+    """The result of :func:`score`.
 
     Parameters
     ----------
     table : DataFrame
-        One row a (unit, fold), sorted by both: unit, fold, cluster (text), n (examples, int64), score, where
+        One row per (unit, fold), sorted by both: unit, fold, cluster (text), n (examples, int64), score, where
         there is one tie_break, a column for every additional metric, and the additive columns of the
-        metric; those of an additional metric that is no mean over units are called ``<metric>.<column>``.
+        metric; those of an additional metric that is not a mean over units are called ``<metric>.<column>``.
         Scores are in the metrics' own directions.
     name, definition, manifest_hash : str
         The task, and the exact rules.
@@ -64,7 +64,7 @@ class UnitScores:
         return track_score(columns, self.combiner)
 
     def values(self) -> dict[str, float]:
-        """Give the track's value of every metric by name: headline, tie-break, additional ones.
+        """Return the track's value of every metric by name: the headline, the tie-break, the additional ones.
 
         Each is combined as its metric says: a mean or median over units, or pooled over their columns.
         """
@@ -77,7 +77,7 @@ class UnitScores:
         return found
 
     def by_unit(self) -> pd.DataFrame:
-        """Give one row a unit, its folds merged.
+        """Return one row per unit, with its folds merged.
 
         Returns
         -------
@@ -92,7 +92,7 @@ class UnitScores:
         return pd.DataFrame(merged).reset_index()
 
     def oriented(self) -> pd.DataFrame:
-        """Give the table with every score turned so that higher is better: errors are negated."""
+        """Return the table with every score turned so that higher is better: errors are negated."""
         table = self.table.copy()
         for column, direction in self.directions.items():
             if direction == "lower":
@@ -119,7 +119,7 @@ class UnitScores:
             When the file is missing or damaged, or holds no unit scores.
         """
         path = Path(path)
-        with opened_parquet(path) as (file, metadata):
+        with open_parquet(path) as (file, metadata):
             said = _said(metadata, path.name)
             table: pd.DataFrame = read_rows(file, path, None).to_pandas(ignore_metadata=True)
         _check_table(table, said["directions"], path.name)
@@ -136,7 +136,7 @@ def reported_value(table: pd.DataFrame, metric: Metric, column: str | None = Non
         Of unit scores: one row per (unit, fold).
     metric : Metric
     column : str, optional
-        Where its unit scores stand; by default in the column of its name.
+        The column of its unit scores; by default the one with its name.
 
     Returns
     -------
