@@ -221,7 +221,7 @@ REFUSALS = [
     ("data simulate braintreebank x --seed", "needs a value"),
     ("data simulate braintreebank results", "results"),
     ("data where braintreebank", "no folder was named"),
-    ("new decoder 1st", "makes no Python module name"),
+    ("new decoder 1st", "cannot be made into a Python module name"),
     ("check decoder json:dumps --benchmark neuroprobe/onset", "cannot be made"),
     ("check decoder leaves:X --benchmark neuroprobe/onset", "cannot be loaded from leaves:X: SystemExit"),
     ("check decoder slips:X --benchmark neuroprobe/onset", "cannot be loaded from slips:X: SyntaxError"),

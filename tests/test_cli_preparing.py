@@ -16,7 +16,7 @@ from neuroarena.cli.app import app
 from neuroarena.datasets import load_dataset
 from neuroarena.decoders import Linear
 from neuroarena.decoders.grid import decoder_grid, parse_grid
-from neuroarena.decoders.preparing import prepared
+from neuroarena.decoders.preparing import prepare_decoder
 from neuroarena.errors import InputError
 from neuroarena.evaluation import evaluate
 from neuroarena.evaluation.identity import identify
@@ -91,12 +91,12 @@ def test_every_decoder_of_a_grid_is_prepared_alike(twin, tmp_path):
 
 def test_each_switch_works_alone_and_none_leaves_the_decoder_as_it_is():
     decoder = load_decoder("linear-laplacian-spectrogram")
-    assert prepared("lls", decoder) == ("lls", decoder)
+    assert prepare_decoder("lls", decoder) == ("lls", decoder)
     for options, name in (
         ({"notch_hz": (60.0, 50.5)}, "lls[notch=60+50.5]"),
         ({"downsample_hz": 1024.0}, "lls[rate=1024]"),
     ):
-        given, changed = prepared("lls", decoder, **options)
+        given, changed = prepare_decoder("lls", decoder, **options)
         assert given == name
         assert changed.features.steps[1:] == decoder.features.steps
         assert identify(changed).key != identify(decoder).key
@@ -105,7 +105,7 @@ def test_each_switch_works_alone_and_none_leaves_the_decoder_as_it_is():
 
 def test_an_encoder_that_makes_its_own_features_can_be_prepared_and_gridded_too():
     decoder = brainbert_linear(size="tiny")
-    name, changed = prepared("bb", decoder, notch_hz=(60.0,))
+    name, changed = prepare_decoder("bb", decoder, notch_hz=(60.0,))
     assert (name, len(changed.features.steps), len(decoder.features.steps)) == ("bb[notch=60]", 3, 2)
     assert changed.features.steps[0] == Notch((60.0,))
     assert identify(changed).key != identify(decoder).key
@@ -153,4 +153,4 @@ def test_a_decoder_that_is_no_dataclass_cannot_be_prepared(twin, tmp_path, monke
     monkeypatch.syspath_prepend(tmp_path)
     ran = run(twin, tmp_path / "out", "--decoder", "plain_decoder:decoder", "--notch", "60")
     assert isinstance(ran.exception, InputError)
-    assert "is no dataclass, so no step can be put before its features" in str(ran.exception)
+    assert "is not a dataclass, so no step can be put before its features" in str(ran.exception)

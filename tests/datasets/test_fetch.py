@@ -178,7 +178,7 @@ REFUSED = {
     "404": (RemoteFile("nothing.bin", ("x.bin",)), "nothing.bin: the server answers 404 Not Found.*--url"),
     "no zip": (
         RemoteFile("page.zip", ("a",), archive=True, folder="a"),
-        "page.zip: is no zip archive; it begins with",
+        "page.zip: is not a zip archive; it begins with",
     ),
 }
 
@@ -266,7 +266,7 @@ BASES = ["ftp://host/", "file:///etc/", "host/data", "http://", "https://host/?a
 
 @pytest.mark.parametrize("base", BASES)
 def test_an_address_that_is_none_is_refused(base):
-    with pytest.raises(InputError, match="is no address to fetch from"):
+    with pytest.raises(InputError, match="is not an address to fetch from"):
         FetchPlan("Some", base, ())
 
 
@@ -345,7 +345,7 @@ def test_no_file_of_the_user_is_replaced_by_one_of_an_archive(site, tmp_path):
     site.files["labels.zip"] = zipped({"labels/b.json": b"new", "labels/a.json": b"[]"})
     (tmp_path / "labels").mkdir()
     (tmp_path / "labels" / "b.json").write_bytes(b"mine")
-    with pytest.raises(FetchError, match=r"b\.json: is there already and differs"):
+    with pytest.raises(FetchError, match=r"b\.json: already exists and differs"):
         fetch(plan_of(site, LABELS), tmp_path, patience=HASTE)
     assert not (tmp_path / "labels" / "a.json").exists()
     (tmp_path / "labels" / "b.json").rename(tmp_path / "mine.json")
@@ -359,7 +359,7 @@ def test_a_folder_that_is_a_link_to_elsewhere_is_not_written_through(site, tmp_p
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "labels").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(FetchError, match="is there already"):
+    with pytest.raises(FetchError, match="already exists"):
         fetch(plan_of(site, LABELS), tmp_path / "folder", patience=HASTE)
     assert list((tmp_path / "elsewhere").iterdir()) == []
 

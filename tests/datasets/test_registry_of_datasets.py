@@ -47,7 +47,7 @@ def test_a_variable_that_points_nowhere_is_not_passed_over(
     (tmp_path / "braintreebank").mkdir()
     monkeypatch.setenv("NEUROARENA_DATA", str(tmp_path))
     monkeypatch.setenv("ROOT_DIR_BRAINTREEBANK", str(tmp_path / "nowhere"))
-    with pytest.raises(InputError, match=r"\$ROOT_DIR_BRAINTREEBANK is .*nowhere, which is no folder"):
+    with pytest.raises(InputError, match=r"\$ROOT_DIR_BRAINTREEBANK is .*nowhere, which is not a folder"):
         locate("braintreebank")
 
 
@@ -55,7 +55,7 @@ def test_a_missing_dataset_is_refused_with_every_way_to_name_or_make_it() -> Non
     with pytest.raises(InputError) as refusal:
         locate("braintreebank")
     for way in (
-        "Give its folder",
+        "Name its folder",
         "$ROOT_DIR_BRAINTREEBANK",
         "$NEUROARENA_DATA",
         "neuroarena data simulate braintreebank DIR",

@@ -113,7 +113,7 @@ def test_a_saved_network_that_does_not_fit_is_refused_by_name(tmp_path):
     with pytest.raises(InputError, match=r"windows of the shape \[3, 100\], these have \[2, 100\]"):
         EEGNet(weights=path).fit([short], None, context("number"))
     path.write_bytes(path.read_bytes()[:300])
-    with pytest.raises(InputError, match="no whole safetensors file"):
+    with pytest.raises(InputError, match="not a complete safetensors file"):
         EEGNet(weights=path).fit([train], None, context("number"))
     with pytest.raises(InputError, match="nowhere"):
         EEGNet(weights=tmp_path / "nowhere.safetensors")

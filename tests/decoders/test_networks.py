@@ -20,7 +20,7 @@ from neuroarena.decoders import Context, Decoder, Group, check_decoder, load_dec
 from neuroarena.decoders.names import DECODERS, describe_decoder
 from neuroarena.decoders.networks import CNN, GRU, MLP, STGCN, NetworkDecoder
 from neuroarena.decoders.networks.decoder import standardise
-from neuroarena.decoders.networks.graph import correlation, nearest_neighbours, normalised
+from neuroarena.decoders.networks.graph import correlation, nearest_neighbours, normalise_graph
 from neuroarena.decoders.networks.training import Schedule, auroc, train
 from neuroarena.errors import InputError, NeuroarenaError
 from neuroarena.evaluation.identity import identify
@@ -235,7 +235,7 @@ def test_correlations_and_neighbours_agree_with_numpy():
         assert joined[row, nearest].all()
     weights = joined + np.eye(15)
     degree = np.diag(weights.sum(axis=1) ** -0.5)
-    np.testing.assert_allclose(normalised(joined), degree @ weights @ degree)
+    np.testing.assert_allclose(normalise_graph(joined), degree @ weights @ degree)
     with pytest.raises(InputError, match="neighbours must be at least 1"):
         nearest_neighbours(found, 0)
 
@@ -421,9 +421,9 @@ def test_an_unknown_option_is_refused():
 
 def test_held_out_items_of_one_class_are_refused():
     decoder = network("gru")
-    with pytest.raises(InputError, match=r'the 96 held-out items hold "1" only, .* needs two classes'):
+    with pytest.raises(InputError, match=r'the 96 held-out items hold only "1", .* needs two classes'):
         decoder.fit([group(decoder, 1)], all_of_one_class(decoder), Context(CLASSES))
-    with pytest.raises(InputError, match='the 96 training items hold "1" only'):
+    with pytest.raises(InputError, match='the 96 training items hold only "1"'):
         decoder.fit(all_of_one_class(decoder), [group(decoder, 1)], Context(CLASSES))
 
 

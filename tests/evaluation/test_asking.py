@@ -117,7 +117,7 @@ def test_training_parts_of_streams_carry_recordings_and_events():
 @pytest.mark.parametrize(
     ("decoder", "sentence"),
     [
-        (Listener("silent"), "gave no answer in"),
+        (Listener("silent"), "returned no answer in"),
         (Listener("words"), "expected a finite number or None"),
     ],
 )

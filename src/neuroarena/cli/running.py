@@ -103,7 +103,7 @@ def _decoders(
     """Give each decoder with its name, or all the decoders of a grid of its parameters."""
     from neuroarena.decoders import load_decoder
     from neuroarena.decoders.grid import decoder_grid, parse_grid
-    from neuroarena.decoders.preparing import prepared
+    from neuroarena.decoders.preparing import prepare_decoder
     from neuroarena.errors import InputError
 
     if not grid and notch is None and downsample is None:
@@ -113,7 +113,7 @@ def _decoders(
     except ValueError:
         raise InputError(f'"{notch}" is no list of frequencies. Expected numbers, as in 60,120.') from None
     pairs = [pair for name in names for pair in decoder_grid(name, load_decoder(name), parse_grid(grid))]
-    return [prepared(name, decoder, frequencies, downsample) for name, decoder in pairs]
+    return [prepare_decoder(name, decoder, frequencies, downsample) for name, decoder in pairs]
 
 
 def _check_single(n_runs: int, submission: Path) -> None:

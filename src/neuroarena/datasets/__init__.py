@@ -36,7 +36,7 @@ def locate(dataset_name: str, root: str | Path | None = None) -> Path:
     dataset_name : str
         The dataset's name.
     root : path, optional
-        The folder, when it is known; otherwise the dataset's environment variables are asked, then
+        The folder, when it is known; otherwise the dataset's environment variables are consulted, then
         $NEUROARENA_DATA.
 
     Raises

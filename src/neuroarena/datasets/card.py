@@ -12,12 +12,12 @@ CARD = "simulated.json"
 
 
 def read_card(root: str | Path) -> dict[str, Any] | None:
-    """Read what a simulated twin says of itself; None for a folder without a card, which holds real data.
+    """Read the card of a simulated twin; None for a folder without a card, which holds real data.
 
     Raises
     ------
     InputError
-        When there is a card that cannot be read, or that does not say `simulated`: such a folder is neither.
+        When there is a card that cannot be read, or that does not say `simulated`: such a folder counts as neither.
     """
     path = Path(root) / CARD
     if not path.exists():

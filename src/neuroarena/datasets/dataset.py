@@ -52,16 +52,16 @@ class Dataset:
     environment : tuple of str
         Environment variables that may hold the folder of the real data.
     open : callable
-        ``open(root)`` gives the reader of a folder.
+        ``open(root)`` returns the reader of a folder.
     simulate : callable
-        ``simulate(root, **options)`` writes a simulated twin and gives its card.
+        ``simulate(root, **options)`` writes a simulated twin and returns its card.
     verify : callable
-        ``verify(root)`` lists what is wrong in a folder; nothing when it is good.
+        ``verify(root)`` lists what is wrong in a folder; an empty list when nothing is.
     simulate_options : mapping of str to str
         Options of `simulate` with a line of help each.
     fetch_plan : callable, optional
         ``fetch_plan(subjects, sessions, url)`` lists the files to fetch for some subjects or sessions (None:
-        all that the other allows) from the dataset's server or a mirror; absent when there is none to ask.
+        all that the other allows) from the dataset's server or a mirror; absent when there is no server.
     preprocess : callable, optional
         ``preprocess(raw, out, progress)`` turns the raw release into the copy that benchmarks read; absent when
         they read what is published.
@@ -103,13 +103,13 @@ def locate_folder(dataset: Dataset, root: str | Path | None = None) -> Path:
     if candidates and candidates[0][1].is_dir():
         return candidates[0][1]
     found = (
-        f"{candidates[0][0]} is {candidates[0][1]}, which is no folder"
+        f"{candidates[0][0]} is {candidates[0][1]}, which is not a folder"
         if candidates
         else "no folder was named"
     )
     variables = " or ".join(f"${name}" for name in dataset.environment)
     raise InputError(
-        f"{dataset.title} was not found: {found}. Give its folder, set {variables} to it, or set $NEUROARENA_DATA "
+        f"{dataset.title} was not found: {found}. Name its folder, set {variables} to it, or set $NEUROARENA_DATA "
         f"to the folder that holds {dataset.name}/. To make a simulated one: "
         f"neuroarena data simulate {dataset.name} DIR"
     )

@@ -1,4 +1,4 @@
-"""Downloading one file over HTTP so that a cut connection or a killed process costs only the last bytes."""
+"""Download one file over HTTP so that a cut connection or a killed process costs only the last bytes."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from neuroarena import atomic
 from neuroarena.datasets.fetch_plan import FetchError, FetchStopped
 from neuroarena.progress import Progress, readable_size
 
-# A cut connection costs the stretch that was being read: short ones, so that little comes twice.
+# A cut connection costs the stretch that was being read: stretches are short, so that little is sent twice.
 _CHUNK = 2**14
 _CONTENT_RANGE = re.compile(r"bytes (\d+)-(\d+)/(\d+|\*)")
-# Answers that may be another one in a minute; every other refusal is final.
+# Status codes that may change within a minute; every other refusal is final.
 _PASSING = frozenset({408, 425, 429, 500, 502, 503, 504})
 # Sizes and ranges count the bytes of the file, not those of a compressed transport.
 _HEADERS = {"Accept-Encoding": "identity", "User-Agent": "neuroarena"}
@@ -27,7 +27,7 @@ _LONGEST_WAIT_S = 60.0
 
 @dataclass(frozen=True)
 class Patience:
-    """How long to try.
+    """How long to keep trying.
 
     Attributes
     ----------
@@ -44,12 +44,12 @@ class Patience:
     timeout_s: float = 60.0
 
     def wait(self, failures: int) -> None:
-        """Wait after so many attempts in a row that brought nothing."""
+        """Wait after this many attempts in a row that brought nothing."""
         time.sleep(min(self.wait_s * 2 ** (failures - 1), _LONGEST_WAIT_S))
 
 
 class _PassingFault(Exception):
-    """The attempt failed in a way that another one may mend."""
+    """The attempt failed in a way that another attempt may fix."""
 
 
 class ResumingDownloader:
@@ -65,9 +65,9 @@ class ResumingDownloader:
     size : int or None
         Size the file must have, where known.
     patience : Patience
-        How long to try.
+        How long to keep trying.
     progress : Progress
-        Told of every stretch of bytes.
+        Notified of every stretch of bytes.
     stage : str, optional
         What progress calls the file; by default the name of the part.
     """
@@ -92,7 +92,7 @@ class ResumingDownloader:
         FetchError
             When the server refuses the file or it has the wrong size.
         FetchStopped
-            When the network or the disk gives out; the part stays.
+            When the network fails or the disk is full; the part stays.
         """
         del pooch, check_only
         self._fill(url)
@@ -109,7 +109,7 @@ class ResumingDownloader:
         self.note.unlink(missing_ok=True)
 
     def have(self) -> int:
-        """Count the bytes that are here."""
+        """Return how many bytes are already here."""
         return self.part.stat().st_size if self.part.exists() else 0
 
     def _fill(self, url: str) -> None:
@@ -152,7 +152,7 @@ class ResumingDownloader:
         if have:
             headers["Range"] = f"bytes={have}-"
             if note.get("validator"):
-                # A file that changed on the server comes whole instead of as a tail that does not fit.
+                # A file that changed on the server is sent whole instead of as a tail that does not fit.
                 headers["If-Range"] = note["validator"]
         with requests.get(url, headers=headers, stream=True, timeout=self.patience.timeout_s) as response:
             check_answer(url, response)
@@ -175,11 +175,11 @@ class ResumingDownloader:
             total = int(span[3]) if span and span[3] != "*" else None
             if span is None or int(span[1]) != have or total != (note.get("size") or total):
                 self._start_over(have)
-                raise _PassingFault("the server sent another stretch than was asked for")
+                raise _PassingFault("the server sent a different stretch than was requested")
             return have, total
         if have:
             self.progress.say(
-                self.stage, f"the server sends it from the start; {readable_size(have)} come again"
+                self.stage, f"the server sends the file from the start; {readable_size(have)} are sent again"
             )
             self._start_over(have)
         return 0, _content_length(response)
@@ -194,7 +194,7 @@ class ResumingDownloader:
     def _check_size(self, url: str, total: int | None) -> None:
         if self.size is not None and total is not None and total != self.size:
             self._start_over(self.have())
-            raise FetchError(f"{url}: has {total} bytes, expected {self.size}. Nothing of it was kept.")
+            raise FetchError(f"{url}: has {total} bytes, expected {self.size}. None of it was kept.")
 
     def _check_end(self, url: str, total: int | None) -> None:
         have, wanted = self.have(), total if total is not None else self.size
@@ -204,7 +204,7 @@ class ResumingDownloader:
             raise _PassingFault(f"the connection was cut at {readable_size(have)} of {readable_size(wanted)}")
         elif have > wanted:
             self._start_over(have)
-            raise FetchError(f"{url}: the server sent {have} bytes of {wanted}. Nothing of it was kept.")
+            raise FetchError(f"{url}: the server sent {have} bytes of {wanted}. None of it was kept.")
 
     def _start_over(self, have: int) -> None:
         self.forget()
@@ -229,12 +229,12 @@ class ResumingDownloader:
 
 
 def remote_size(url: str, patience: Patience) -> int | None:
-    """Ask a server for the size of a file; None when it does not tell.
+    """Ask a server for the size of a file; None when it does not say.
 
     Raises
     ------
     FetchError
-        When the server has no such file or does not give it out.
+        When the server has no such file or refuses to send it.
     FetchStopped
         When the server cannot be reached.
     """
@@ -246,7 +246,7 @@ def remote_size(url: str, patience: Patience) -> int | None:
             with requests.head(
                 url, headers=_HEADERS, timeout=patience.timeout_s, allow_redirects=True
             ) as response:
-                # Some servers answer this question with a refusal, or with 0, and give the file all the same.
+                # Some servers answer this question with a refusal, or with 0, and send the file all the same.
                 if response.status_code in (403, 405, 501):
                     return None
                 check_answer(url, response)
@@ -264,22 +264,22 @@ def remote_size(url: str, patience: Patience) -> int | None:
 
 
 def check_answer(url: str, response: Any) -> None:
-    """Raise unless a server's answer brings the file, or the news that its end is reached (416)."""
+    """Raise unless a server's answer brings the file, or says that its end is reached (416)."""
     if url.startswith("https:") and not response.url.startswith("https:"):
         raise FetchError(
-            f"{url}: the server leads to {response.url}, which is not encrypted. Nothing was fetched."
+            f"{url}: the server redirects to {response.url}, which is not encrypted. Nothing was fetched."
         )
     if response.status_code in _PASSING:
         raise _PassingFault(f"the server answers {response.status_code} {response.reason}")
     if response.status_code not in (200, 206, 416):
         raise FetchError(
             f"{url}: the server answers {response.status_code} {response.reason}. The address may have changed; "
-            f"give the right folder with --url."
+            f"pass the right folder with --url."
         )
 
 
 def plain_reason(error: BaseException, patience: Patience) -> str:
-    """Say in a few words why a connection failed, without the layers of libraries around it."""
+    """Describe in a few words why a connection failed, without the layers of libraries around it."""
     import requests
 
     if isinstance(error, requests.Timeout):
@@ -299,7 +299,7 @@ def _content_length(response: Any) -> int | None:
 
 
 def _is_encoded(response: Any) -> bool:
-    """Say whether the server compresses although it was asked not to; its sizes then mean something else."""
+    """Return whether the server compresses although asked not to, so that its sizes mean something else."""
     return str(response.headers.get("Content-Encoding", "identity")) != "identity"
 
 

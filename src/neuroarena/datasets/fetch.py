@@ -1,4 +1,4 @@
-"""Fetching a dataset: look what is there, download with resume, check, unpack, write down what came."""
+"""Fetch a dataset: see what is there, download with resume, check, unpack, and record what arrived."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ State = Literal["complete", "partial", "to fetch"]
 
 @dataclass(frozen=True)
 class Item:
-    """A file of a plan, and how it stands.
+    """A file of a plan and its state.
 
     Attributes
     ----------
@@ -40,9 +40,9 @@ class Item:
     state : {"complete", "partial", "to fetch"}
         Whether its content is in the folder.
     size : int or None
-        Bytes to download in all; None when complete or not told by the server.
+        Bytes to download in total; None when complete or not stated by the server.
     have : int
-        Bytes of these that are here.
+        Bytes of these that are already here.
     """
 
     file: RemoteFile
@@ -61,11 +61,11 @@ class Fetched:
     root : Path
         The dataset's folder.
     items : list of Item
-        The files as they stood before.
+        The files as they were before.
     record : dict
         What ``fetched.json`` says: by path, the address, size and hash of each file and of what was unpacked.
     missing : list of str
-        Wanted files that no archive held.
+        Wanted files that no archive contained.
     """
 
     root: Path
@@ -75,7 +75,7 @@ class Fetched:
 
 
 def survey(plan: FetchPlan, root: str | Path, patience: Patience | None = None) -> list[Item]:
-    """Look which files of a plan are complete and ask the server for the sizes of the others.
+    """Find which files of a plan are complete, and ask the server for the sizes of the others.
 
     Writes nothing.
 
@@ -86,12 +86,12 @@ def survey(plan: FetchPlan, root: str | Path, patience: Patience | None = None) 
     root : path
         The dataset's folder; it need not exist.
     patience : Patience, optional
-        How long to try.
+        How long to keep trying.
 
     Raises
     ------
     InputError
-        When the folder is a simulated twin or no folder, or holds a file that differs from what was fetched.
+        When the folder is a simulated twin or not a folder, or holds a file that differs from what was fetched.
     FetchError
         When the server does not have some of the files; all of them are named.
     FetchStopped
@@ -140,18 +140,18 @@ def fetch(
     root : path
         The dataset's folder; it is made when it does not exist.
     items : sequence of Item, optional
-        What :func:`survey` gave, when it was called already.
+        What :func:`survey` returned, when it was called already.
     patience : Patience, optional
-        How long to try.
+        How long to keep trying.
     progress : Progress, optional
-        Told how far the download has come.
+        Notified of how far the download has come.
 
     Raises
     ------
     InputError
         When the folder cannot be used.
     FetchStopped
-        When network or disk space give out, or by hand; says what was kept and how to go on.
+        When the network fails, the disk is full, or the user stops it; says what was kept and how to go on.
     FetchError
         When single files failed; the others are complete.
     """
@@ -183,11 +183,11 @@ def fetch(
 def _fetch_one(
     item: Item, plan: FetchPlan, root: Path, work: Path, patience: Patience, progress: Progress
 ) -> dict[str, Any]:
-    """Download, check and place one file; give what is to be written down about it."""
+    """Download, check and place one file, and return its entry in the record."""
     import pooch  # type: ignore[import-untyped]
 
     file = item.file
-    # The plan's word on the size before the server's, and that before none: a cut must not pass for the end.
+    # The plan's size comes before the server's, and that before none: a cut must not pass for the end.
     size = file.size if file.size is not None else item.size
     downloader = ResumingDownloader(work / f"{file.path}.part", size, patience, progress, file.path)
     # pooch names the files, checks the hash before anything else sees them, and moves them into its folder.
@@ -198,7 +198,7 @@ def _fetch_one(
         came = Path(store.fetch(file.path, downloader=downloader))
     except ValueError as error:
         downloader.forget()
-        raise FetchError(f"{item.url}: {error} Nothing of it was kept.") from error
+        raise FetchError(f"{item.url}: {error} None of it was kept.") from error
     downloader.forget()
     size, sha256 = came.stat().st_size, file.sha256 or file_digest(came)
     try:
@@ -225,7 +225,7 @@ def _place(came: Path, file: RemoteFile, root: Path, work: Path, size: int, sha2
     target = root / file.products[0]
     if is_in_the_way(target, size, sha256, root):
         raise FetchError(
-            f"{target}: is there already and differs from the published one. Nothing was replaced; move it away "
+            f"{target}: already exists and differs from the published file. Nothing was replaced; move it away "
             f"and run the same command again."
         )
     if not target.exists():
@@ -235,7 +235,7 @@ def _place(came: Path, file: RemoteFile, root: Path, work: Path, size: int, sha2
 
 
 def _state(file: RemoteFile, root: Path, record: dict[str, Any]) -> tuple[State, int]:
-    """Say how a file stands in the folder, and how many of its bytes are waiting in the workplace."""
+    """Return the state of a file in the folder, and how many of its bytes wait in the work folder."""
     for waiting in (root / WORK / file.path, root / WORK / f"{file.path}.part"):
         if waiting.is_file():
             return "partial", waiting.stat().st_size
@@ -244,8 +244,8 @@ def _state(file: RemoteFile, root: Path, record: dict[str, Any]) -> tuple[State,
         path = root / product["file"]
         if path.is_file() and path.stat().st_size != product["size"]:
             raise InputError(
-                f"{path}: has {path.stat().st_size} bytes, but {product['size']} were fetched. It was changed since; "
-                f"move it away and run the same command again. Nothing was fetched."
+                f"{path}: has {path.stat().st_size} bytes, but {product['size']} were fetched. "
+                f"It was changed since then; move it away and run the same command again. Nothing was fetched."
             )
     lacks = entry.get("lacks", ())
     if not all((root / name).is_file() or name in lacks for name in file.products):
@@ -261,16 +261,16 @@ def _state(file: RemoteFile, root: Path, record: dict[str, Any]) -> tuple[State,
 
 def _check_folder(root: Path) -> None:
     if root.exists() and not root.is_dir():
-        raise InputError(f"{root}: is a file. Give a folder to fetch into.")
+        raise InputError(f"{root}: is a file. Name a folder to fetch into.")
     if (root / CARD).exists():
-        raise InputError(f"{root}: holds a simulated twin. Real data go into a folder of their own.")
+        raise InputError(f"{root}: holds a simulated twin. Fetch real data into a separate folder.")
 
 
 def _check_space(waiting: Sequence[Item], root: Path) -> None:
-    """Refuse before the first byte what cannot fit.
+    """Refuse before the first byte if there is not enough room.
 
     An archive is removed once it is unpacked, and unpacks to no less than its own size: the least that is needed
-    is all that is still to come, and the largest archive a second time.
+    is everything still to come, plus the largest archive a second time.
     """
     to_come = sum(max((item.size or 0) - item.have, 0) for item in waiting)
     needed = to_come + max((item.size or 0 for item in waiting if item.file.archive), default=0)
@@ -284,7 +284,7 @@ def _check_space(waiting: Sequence[Item], root: Path) -> None:
 
 @contextlib.contextmanager
 def _workplace(root: Path) -> Iterator[Path]:
-    """Make the folder for files on their way, for one process at a time; removed when it ends empty."""
+    """Make the folder for unfinished files, for one process at a time; it is removed when empty at the end."""
     work = root / WORK
     try:
         work.mkdir(parents=True, exist_ok=True)
@@ -316,7 +316,7 @@ def _take(lock: Any, root: Path) -> None:
 
 
 def _sweep(work: Path) -> None:
-    """Remove what a killed process left on its way: half unpacked folders and pooch's temporary files."""
+    """Remove what a killed process left unfinished: half-unpacked folders and pooch's temporary files."""
     for path in work.glob("unpack-*"):
         shutil.rmtree(path, ignore_errors=True)
     for path in work.rglob("tmp*"):
@@ -351,7 +351,7 @@ def read_record(root: Path) -> dict[str, Any]:
         if not all(isinstance(entry, dict) for entry in files.values()):
             raise TypeError
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"{path}: is no record of fetched files. Move it away and run again.") from error
+        raise InputError(f"{path}: is not a record of fetched files. Move it away and run again.") from error
     return dict(files)
 
 

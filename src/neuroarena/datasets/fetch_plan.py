@@ -1,4 +1,4 @@
-"""What there is to fetch: files of a server, and where their content belongs in a dataset's folder."""
+"""What to fetch: files of a server, and where their content belongs in a dataset's folder."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class FetchError(NeuroarenaError):
 
 
 class FetchStopped(FetchError):
-    """Fetching ended early: no network, no space, or stopped by hand. What is complete was kept."""
+    """Fetching ended early: no network, no space, or stopped by hand. Complete files were kept."""
 
 
 @dataclass(frozen=True)
@@ -33,16 +33,16 @@ class RemoteFile:
     archive : bool
         Whether it is a zip archive to unpack; else it is itself the one product.
     folder : str or None
-        For an archive: the folder all its content belongs into. None: only the products are unpacked,
+        For an archive: the folder that all its content belongs in. None: only the products are unpacked,
         found by their names.
     unpacked_limit : int
-        For an archive: most bytes it may unpack to.
+        For an archive: the most bytes it may unpack to.
     sha256 : str or None
         Hash of the file as the server has it, where known.
     size : int or None
         Its size in bytes, where known.
     checked : bool
-        Whether the address was ever tried by us.
+        Whether we ever tried the address.
     """
 
     path: str
@@ -57,16 +57,18 @@ class RemoteFile:
     def __post_init__(self) -> None:
         for name in (self.path, *self.products, *([self.folder] if self.folder else [])):
             if not is_inside(name):
-                raise InputError(f'"{name}" is no path inside a folder: no "..", no "\\", not absolute.')
+                raise InputError(f'"{name}" is not a path inside a folder: no "..", no "\\", not absolute.')
         if self.sha256 is not None and not _SHA256.fullmatch(self.sha256):
-            raise InputError(f"{self.path}: sha256 must be 64 small hexadecimal digits, got {self.sha256!r}.")
+            raise InputError(
+                f"{self.path}: sha256 must be 64 lower-case hexadecimal digits, got {self.sha256!r}."
+            )
         if not self.archive and len(self.products) != 1:
-            raise InputError(f"{self.path}: a file that is no archive has exactly one product.")
+            raise InputError(f"{self.path}: a file that is not an archive must have exactly one product.")
 
 
 @dataclass(frozen=True)
 class FetchPlan:
-    """What is to be fetched from where.
+    """What to fetch, and from where.
 
     Attributes
     ----------
@@ -94,16 +96,16 @@ class FetchPlan:
             parts = urlsplit("")
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
             raise InputError(
-                f'"{self.base_url}" is no address to fetch from. Expected http(s)://host/folder/, without ? and #.'
+                f'"{self.base_url}" is not an address to fetch from. Expected http(s)://host/folder/, without ? and #.'
             )
         if not self.base_url.endswith("/"):
             object.__setattr__(self, "base_url", f"{self.base_url}/")
         paths = [file.path for file in self.files]
         if len(set(paths)) != len(paths):
-            raise InputError(f"{self.title}: a file stands in the plan twice.")
+            raise InputError(f"{self.title}: a file is in the plan twice.")
 
     def url(self, file: RemoteFile) -> str:
-        """Give the address of a file.
+        """Return the address of a file.
 
         Examples
         --------
@@ -114,7 +116,7 @@ class FetchPlan:
 
 
 def is_inside(name: str) -> bool:
-    r"""Say whether a relative path with forward slashes stays inside the folder it starts from.
+    r"""Return whether a relative path with forward slashes stays inside the folder it starts from.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Writing the folder of a simulated twin whole or not at all, with its card."""
+"""Write the folder of a simulated twin, with its card, completely or not at all."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ def spell_flag(name: str) -> str:
     return "--" + name.replace("_", "-")
 
 
-def checked_options(dataset: str, options: dict[str, Any], limits: Limits) -> dict[str, Any]:
-    """Check the options of a simulation, and give them as the card will hold them.
+def check_options(dataset: str, options: dict[str, Any], limits: Limits) -> dict[str, Any]:
+    """Check the options of a simulation, and return them in the form the card records.
 
     Raises
     ------
     InputError
-        Naming the option, what it may be and what it was.
+        Naming the option, its allowed values and what it was.
     """
     checked = dict(options)
     for name, (kind, low, high) in limits.items():
@@ -63,7 +63,7 @@ def checked_options(dataset: str, options: dict[str, Any], limits: Limits) -> di
 def write_twin(
     root: str | Path, generator: str, version: int, options: dict[str, Any], write: Writer
 ) -> dict[str, Any]:
-    """Write a twin beside its place and move it there when it is whole; leave a current one as it is.
+    """Write a twin beside its place and move it there when complete; leave an up-to-date one as it is.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def write_twin(
     options : dict
         Checked options.
     write : callable
-        ``write(folder, options)`` writes the files and gives what the card says besides.
+        ``write(folder, options)`` writes the files and returns what else the card says.
 
     Returns
     -------
@@ -119,8 +119,8 @@ def _card_of(root: Path, generator: str) -> dict[str, Any] | None:
         ours = False
     if not ours:
         raise InputError(
-            f"{root}: is not empty and not written by the {generator} (no {CARD} of it). "
-            "Give an empty or a new folder. Nothing was written."
+            f"{root}: is not empty and was not written by the {generator} (it has no {CARD} of its own). "
+            "Name an empty or a new folder. Nothing was written."
         )
     return card
 

@@ -1,4 +1,4 @@
-"""Unpacking a stranger's zip archive: nothing outside the folder, nothing without end, all or nothing."""
+"""Unpack an untrusted zip archive: nothing outside the folder, no zip bombs, all or nothing."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ENCRYPTED = 0x1
 
 
 class BadArchive(FetchError):
-    """The archive must not or cannot be unpacked, now or later: its file is of no use."""
+    """The archive must not or cannot be unpacked, now or later; its file is useless."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def unpack(archive: Path, file: RemoteFile, root: Path, work: Path) -> list[Prod
     """Unpack a zip archive into a dataset's folder.
 
     Every name and size is checked before the first byte is written; every checksum before the first file
-    is moved to its place. A file that is there already is left alone when it is the same, and never replaced.
+    is moved to its place. An existing file is left alone when it is the same, and never replaced.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def unpack(archive: Path, file: RemoteFile, root: Path, work: Path) -> list[Prod
     root : Path
         The dataset's folder.
     work : Path
-        A folder of the same file system, for files on their way.
+        A folder of the same file system, for unfinished files.
 
     Returns
     -------
@@ -72,15 +72,15 @@ def unpack(archive: Path, file: RemoteFile, root: Path, work: Path) -> list[Prod
     Raises
     ------
     BadArchive
-        When it is no zip archive, is damaged, reaches outside the folder, or grows without measure.
+        When it is not a zip archive, is damaged, reaches outside the folder, or grows too much.
     FetchError
         When a different file is in the way, or the method of compression is unknown here.
     FetchStopped
-        When the disk has no room.
+        When the disk is full.
     """
     try:
         with zipfile.ZipFile(archive) as opened:
-            members = placed_members(opened, file, archive.stat().st_size)
+            members = place_members(opened, file, archive.stat().st_size)
             _check_room(members, root, file)
             with tempfile.TemporaryDirectory(prefix="unpack-", dir=work) as waiting:
                 products = [_write(opened, info, target, Path(waiting)) for target, info in members.items()]
@@ -95,15 +95,13 @@ def unpack(archive: Path, file: RemoteFile, root: Path, work: Path) -> list[Prod
         ) from error
 
 
-def placed_members(
-    opened: zipfile.ZipFile, file: RemoteFile, archive_size: int
-) -> dict[str, zipfile.ZipInfo]:
+def place_members(opened: zipfile.ZipFile, file: RemoteFile, archive_size: int) -> dict[str, zipfile.ZipInfo]:
     """Decide where each file of an archive belongs, after checking every one of them.
 
     Raises
     ------
     BadArchive
-        For a name that leads outside, a link, a device, an encrypted or doubled file, or too many bytes.
+        For a name that leads outside, a link, a device, an encrypted or duplicate file, or too many bytes.
     """
     infos = opened.infolist()
     if len(infos) > _MOST_MEMBERS:
@@ -148,7 +146,7 @@ def _check_member(info: zipfile.ZipInfo, file: RemoteFile) -> None:
 
 
 def placement(name: str, file: RemoteFile) -> str | None:
-    """Find a member's place in the dataset's folder; None when it is not wanted.
+    """Find where a member belongs in the dataset's folder; None when it is not wanted.
 
     Examples
     --------
@@ -175,7 +173,7 @@ def _check_room(members: dict[str, zipfile.ZipInfo], root: Path, file: RemoteFil
 
 
 def free_bytes(folder: Path) -> int:
-    """Count the bytes that are free where a folder is, or would be."""
+    """Return how many bytes are free where a folder is, or would be."""
     folder = folder.resolve()
     while not folder.exists():
         folder = folder.parent
@@ -203,7 +201,7 @@ def _move(products: list[Product], waiting: Path, root: Path, file: RemoteFile) 
     for product in products:
         if is_in_the_way(root / product.file, product.size, product.sha256, root):
             raise FetchError(
-                f"{root / product.file}: is there already and differs from the one in {file.path}. Nothing was "
+                f"{root / product.file}: already exists and differs from the one in {file.path}. Nothing was "
                 f"replaced; move it away and run the same command again."
             )
     for product in products:
@@ -214,7 +212,7 @@ def _move(products: list[Product], waiting: Path, root: Path, file: RemoteFile) 
 
 
 def is_in_the_way(target: Path, size: int, sha256: str, root: Path) -> bool:
-    """Say whether something else lies where a file belongs, or its folder leads outside `root`."""
+    """Return whether something else is where a file belongs, or its folder leads outside `root`."""
     if not target.parent.resolve().is_relative_to(root.resolve()):
         return True
     if not os.path.lexists(target):
@@ -229,7 +227,5 @@ def _why_no_zip(archive: Path, error: BaseException) -> str:
     with open(archive, "rb") as file:
         begin = file.read(64)
     if not begin.startswith(b"PK"):
-        return (
-            f"is no zip archive; it begins with {begin[:24]!r}. The address may have changed. It was removed."
-        )
+        return f"is not a zip archive; it begins with {begin[:24]!r}. The address may have changed. It was removed."
     return f"is a damaged zip archive ({error}). Nothing was unpacked and it was removed; fetch it again."

@@ -1,4 +1,4 @@
-"""What is judged: the decoder contract, its adapters, and the decoders neuroarena brings."""
+"""What is judged: the decoder contract, its adapters, and the decoders that neuroarena provides."""
 
 from __future__ import annotations
 

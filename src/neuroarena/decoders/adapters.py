@@ -1,4 +1,4 @@
-"""scikit-learn estimators and torch modules as decoders, in a line each."""
+"""Turn scikit-learn estimators and torch modules into decoders, in one line each."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class SklearnDecoder:
         return self
 
     def predict(self, test: Part) -> np.ndarray:
-        """Give class probabilities; an estimator without them gives its label with certainty."""
+        """Return class probabilities; the label of an estimator without them gets probability 1."""
         matrix = self.alignment_.matrix(test)
         probabilities = np.zeros((len(matrix), len(self.classes_)))
         if hasattr(self.estimator_, "predict_proba"):
@@ -79,7 +79,7 @@ class TorchDecoder:
     def fit(
         self, train: Part, validation: Part | None = None, context: Context | None = None
     ) -> TorchDecoder:
-        """Train from a seeded start; keep the best epoch on the validation part, else the last."""
+        """Train from a seeded start, and keep the best epoch on the validation part, or else the last."""
         torch = import_torch("A torch decoder")
         context = context or Context()
         self.classes_ = context.classes
@@ -98,7 +98,7 @@ class TorchDecoder:
         return self
 
     def predict(self, test: Part) -> np.ndarray:
-        """Give the softmax of the network's outputs."""
+        """Return the softmax of the network's outputs."""
         with private_torch(import_torch("A torch decoder")):
             return probabilities(outputs(self.network_, self._tensor(test), self.batch_size))
 
@@ -118,7 +118,7 @@ class TorchDecoder:
 
 
 def from_sklearn(estimator: Any, features: FeatureChain | None = None) -> SklearnDecoder:
-    """Make a decoder of a scikit-learn classifier or pipeline.
+    """Make a decoder from a scikit-learn classifier or pipeline.
 
     Examples
     --------
@@ -132,7 +132,7 @@ def from_sklearn(estimator: Any, features: FeatureChain | None = None) -> Sklear
 def from_torch(
     build: Callable[[tuple[int, ...], int], Any], features: FeatureChain | None = None, **training: Any
 ) -> TorchDecoder:
-    """Make a decoder of a torch network: ``build(input_shape, n_classes) -> torch.nn.Module``.
+    """Make a decoder from a torch network: ``build(input_shape, n_classes) -> torch.nn.Module``.
 
     `training` takes ``epochs``, ``batch_size``, ``learning_rate``, ``weight_decay`` and ``standardise``.
     """

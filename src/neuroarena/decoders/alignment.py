@@ -1,4 +1,4 @@
-"""Bringing recordings with different electrodes into one matrix."""
+"""Bring recordings with different electrodes into one matrix."""
 
 from __future__ import annotations
 

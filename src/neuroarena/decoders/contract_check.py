@@ -1,4 +1,4 @@
-"""Checking a decoder against the contract, on synthetic windows, before any data are touched."""
+"""Check a decoder against the contract, on synthetic windows, before any data are touched."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ N_TRAIN, N_TEST = 24, 10
 
 @dataclass(frozen=True)
 class Check:
-    """One point of the contract: what it is, whether it holds, and what was seen."""
+    """One point of the contract: what it is, whether it holds, and what was observed."""
 
     name: str
     passed: bool
@@ -36,7 +36,7 @@ class Asked:
     vector_length: int = 8
 
     def targets(self, n: int, rng: np.random.Generator) -> np.ndarray:
-        """Imagine targets of that form."""
+        """Make synthetic targets of that form."""
         if self.kind == "number":
             return rng.standard_normal(n)
         if self.kind == "vector":
@@ -44,7 +44,7 @@ class Asked:
         return np.array([self.classes[row % len(self.classes)] for row in range(n)])
 
     def shape_problem(self, predicted: Any, n: int) -> str | None:
-        """Say what is wrong with the shape of predictions for n examples, if anything."""
+        """Return what is wrong with the shape of predictions for n examples, if anything."""
         shape = np.shape(predicted)
         expected: tuple[int, ...] = {"number": (n,), "vector": (n, self.vector_length)}.get(
             self.kind, (n, len(self.classes))
@@ -97,7 +97,7 @@ def check_decoder(
     decoder : Decoder
         Not changed: every check works on a copy.
     channels : DataFrame
-        Channel table of the windows to imagine.
+        Channel table of the synthetic windows.
     rate_hz : float
     n_samples : int
         Length of a window.
@@ -108,7 +108,7 @@ def check_decoder(
     vector_length : int, optional
         Numbers in a vector, where it asks for vectors.
     stream : bool
-        Whether recordings are played to the decoder. What it learns from cannot be imagined then, so only
+        Whether recordings are played to the decoder. What it learns from cannot be synthesised then, so only
         its form is checked.
 
     Returns
@@ -129,10 +129,10 @@ def check_decoder(
         except (
             Exception,
             SystemExit,
-        ) as error:  # a stranger's decoder may raise anything; it is reported, not hidden
+        ) as error:  # a third-party decoder may raise anything; it is reported, not hidden
             problem = f"{type(error).__name__}: {error}"
         checks.append(Check(name, problem is None, problem or ""))
-        if problem is not None and name in ("fit runs", "predict gives one row an example"):
+        if problem is not None and name in ("fit runs", "predict returns one row per example"):
             break
     return checks
 
@@ -170,7 +170,7 @@ def _values(trial: _Trial) -> str | None:
     predicted = np.asarray(trial.fitted().predict(trial.test))
     if trial.asked.kind == "label" and predicted.ndim == 1:
         unknown = set(map(str, predicted)) - set(trial.asked.classes)
-        return f'"{min(unknown)}" is no class' if unknown else None
+        return f'"{min(unknown)}" is not a class' if unknown else None
     predicted = predicted.astype(float)
     if not np.isfinite(predicted).all():
         return "some are NaN or infinite"
@@ -185,7 +185,7 @@ def _values(trial: _Trial) -> str | None:
 def _repeatable(trial: _Trial) -> str | None:
     first, second = (np.asarray(trial.fitted().predict(trial.test)) for _ in range(2))
     same = np.array_equal(first, second)
-    return None if same else "two fits with the same seed differ; draw chance from context.rng only"
+    return None if same else "two fits with the same seed differ; use context.rng for all randomness"
 
 
 def _leaves_inputs_alone(trial: _Trial) -> str | None:
@@ -225,7 +225,7 @@ def _travels(trial: _Trial) -> str | None:
 _Look = Callable[[_Trial], Any]
 _POINTS: tuple[tuple[str, _Look], ...] = (
     ("fit runs", _fit_runs),
-    ("predict gives one row an example", _rows),
+    ("predict returns one row per example", _rows),
     ("predictions are what is asked for", _values),
     ("fit runs without a validation part", _fit_without_validation),
     ("a single example can be predicted", _one_example),
@@ -245,7 +245,7 @@ def _stream_checks(decoder: Any) -> list[Check]:
     try:
         pickle.dumps(decoder)
         travels = Check("it can be sent to a worker process", True)
-    except Exception as error:  # whatever a stranger's decoder raises is reported
+    except Exception as error:  # whatever a third-party decoder raises is reported
         travels = Check("it can be sent to a worker process", False, f"{type(error).__name__}: {error}")
     return [form, travels]
 

@@ -28,7 +28,7 @@ class CspLda:
     features : FeatureChain
         Ends in :class:`.BandCovariances`.
     n_patterns : int
-        Spatial patterns a band and class.
+        Spatial patterns per band and class.
     shrinkage : float, optional
         Shrinkage of the discriminant's covariance; by default chosen by Ledoit and Wolf's formula.
 
@@ -73,7 +73,7 @@ class CspLda:
         return np.concatenate(found, axis=1)
 
     def predict(self, test: Part) -> np.ndarray:
-        """Give the probability of each class; one never seen in training gets zero."""
+        """Return the probability of each class; one never seen in training gets zero."""
         matrix = self.scaler_.transform(self._powers(covariances(test, self.names_)))
         return class_probabilities(self.model_, matrix, len(self.classes_))
 
@@ -125,7 +125,7 @@ class RiemannLr:
         return np.concatenate(found, axis=1)
 
     def predict(self, test: Part) -> np.ndarray:
-        """Give the probability of each class; one never seen in training gets zero."""
+        """Return the probability of each class; one never seen in training gets zero."""
         matrix = self.scaler_.transform(self._vectors(covariances(test, self.names_)))
         return class_probabilities(self.model_, matrix, len(self.classes_))
 
@@ -145,7 +145,7 @@ def shared_channels(train: Part, others: Sequence[pd.DataFrame]) -> tuple[str, .
     Raises
     ------
     InputError
-        When there are fewer than two.
+        When there are fewer than two shared channels.
     """
     tables = [*(group.channels for group in train), *others]
     names = [name for name in tables[0]["name"] if all(name in set(table["name"]) for table in tables[1:])]
@@ -174,7 +174,7 @@ def covariances(part: Part, names: Sequence[str]) -> np.ndarray:
 
 
 def class_probabilities(model: Any, matrix: np.ndarray, n_classes: int) -> np.ndarray:
-    """Give the probabilities of a fitted classifier for all classes: float64 (examples, classes)."""
+    """Compute the probabilities of a fitted classifier for all classes: float64 (examples, classes)."""
     probabilities = np.zeros((len(matrix), n_classes))
     probabilities[:, model.classes_] = model.predict_proba(matrix)
     return probabilities

@@ -42,7 +42,7 @@ class Alphabet:
         for place, character in enumerate(text):
             if character not in number_of:
                 raise InputError(
-                    f"Character {place} of the text, {character!r}, is none of the {self.blank} keys. "
+                    f"Character {place} of the text, {character!r}, is not one of the {self.blank} keys. "
                     "Put the text through normal_text first."
                 )
         return np.array([number_of[character] for character in text], dtype=np.int64)
@@ -68,7 +68,7 @@ KEYBOARD = Alphabet(
 def frame_labels(
     places: np.ndarray, onsets: np.ndarray, labels: np.ndarray, within: int, blank: int = KEYBOARD.blank
 ) -> np.ndarray:
-    """Teach frames that start shortly after a press its key, and all others the blank.
+    """Label frames that start shortly after a key press with that key, and all others with the blank.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def frame_labels(
 
 
 class GreedyText:
-    """Collapse labels that come in pieces as if they came at once.
+    """Collapse labels that arrive in pieces as if they arrived at once.
 
     A key held across the border of two pieces is one key: the last label of a piece is remembered.
 

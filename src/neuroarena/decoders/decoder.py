@@ -1,4 +1,4 @@
-"""The decoder contract: what is judged, and what it is given to see."""
+"""The decoder contract: what is judged, and what it may see."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class Group:
         Channel table: name, kind, x, y, z, region; one row for each entry of axis 1.
     rate_hz : float
     table : DataFrame
-        What is known of each example: id, subject, session, and what the benchmark gives besides. Never the
-        target; in test parts the id is a token that tells nothing.
+        What is known about each example: id, subject, session, and what else the benchmark provides. Never the
+        target; in test parts the id is a random token.
     targets : array (n,) or (n, length), optional
         Present in training and validation parts, None in test parts.
     recording : Recording, optional
@@ -86,7 +86,7 @@ class Decoder(Protocol):
     """Anything that learns from a training part and predicts a test part.
 
     A constructor stores its parameters and does nothing else. `features` names the stateless
-    preprocessing that evaluation applies (and computes once for all who share it); whatever is
+    preprocessing that evaluation applies (and computes once for all decoders that share it); whatever is
     learned happens inside :meth:`fit`. Two attributes are optional: `role` marks a floor on boards
     ("chance", "dummy" or "classical"), and `blind = True` says that signals are never looked at, so
     that none are read: the decoder then gets windows of zero samples.
@@ -110,7 +110,7 @@ class Decoder(Protocol):
 
 
 def part_targets(part: Part, classes: Sequence[str]) -> np.ndarray:
-    """Give the targets of a part as class numbers: int64 array (n,)."""
+    """Return the targets of a part as class numbers: int64 array (n,)."""
     number_of = {name: number for number, name in enumerate(classes)}
     numbers: list[int] = []
     for group in part:

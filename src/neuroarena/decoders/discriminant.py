@@ -46,6 +46,6 @@ class Discriminant:
         return self
 
     def predict(self, test: Part) -> np.ndarray:
-        """Give the probability of each class; one never seen in training gets zero."""
+        """Return the probability of each class; one never seen in training gets zero."""
         matrix = self.scaler_.transform(self.alignment_.matrix(test))
         return class_probabilities(self.model_, matrix, len(self.classes_))

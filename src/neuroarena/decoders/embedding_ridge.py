@@ -25,7 +25,7 @@ class EmbeddingRidge:
     Parameters
     ----------
     pool_s : float
-        Samples are averaged over stretches of so many seconds first.
+        Samples are first averaged over stretches of this many seconds.
     centred : bool
         Predict how an embedding differs from the mean one. The mean lies along every image alike, and adding it
         would only favour images that are close to it.
@@ -65,14 +65,14 @@ class EmbeddingRidge:
         nearest = _Nearest(held_y)
         seen = held_x @ axes.axes
         judged = [nearest.share(axes.predictions(seen, strength)) for strength in self.strengths]
-        # Of equals the strongest penalty: it says the least that the data do not support.
+        # Among equals, take the strongest penalty: it claims the least that the data do not support.
         best = max(range(len(judged)), key=lambda place: (judged[place], place))
         self.strength_ = self.strengths[best]
         self.weights_ = axes.weights(self.strength_)
         return self
 
     def predict(self, test: Part) -> np.ndarray:
-        """Give a vector for every example: float32 (n, length)."""
+        """Predict a vector for every example: float32 (n, length)."""
         vectors = self._standard(self._matrix(test)) @ self.weights_
         said: np.ndarray = vectors if self.centred else vectors + self.offset_
         return said.astype(np.float32)
@@ -93,11 +93,11 @@ class _Axes:
         self.projected = self.axes.T @ (x.T @ y)
 
     def weights(self, strength: float) -> np.ndarray:
-        """Give the regression weights of a penalty, (features, length)."""
+        """Return the regression weights of a penalty, (features, length)."""
         return self.predictions(self.axes, strength)
 
     def predictions(self, seen: np.ndarray, strength: float) -> np.ndarray:
-        """Give predictions for rows that are already turned onto the axes."""
+        """Return predictions for rows that are already projected onto the axes."""
         values = np.maximum(self.values, 0)
         made: np.ndarray = (seen / (values + strength * float(values.mean()))) @ self.projected
         return made
@@ -128,7 +128,7 @@ def _last_fifth(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, n
 
 
 class _Nearest:
-    """Says how often the right vector is among the nearest tenth of the different ones, by cosine."""
+    """Measures how often the right vector is among the nearest tenth of the different ones, by cosine."""
 
     def __init__(self, target: np.ndarray) -> None:
         candidates, own = np.unique(target, axis=0, return_inverse=True)

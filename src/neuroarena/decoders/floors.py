@@ -33,7 +33,7 @@ class Chance:
     features: FeatureChain = field(default_factory=FeatureChain)
 
     def fit(self, train: Part, validation: Part | None = None, context: Context | None = None) -> Chance:
-        """Remember the answers that occur and the generator; nothing is learned from signals."""
+        """Remember the random generator and the answers that occur; nothing is learned from signals."""
         self.context_ = context or Context()
         if self.context_.kind in ("number", "text"):
             self.seen_ = _targets(train)
@@ -52,13 +52,13 @@ class Chance:
         return rng.dirichlet(np.ones(len(self.context_.classes)), size=n)
 
     def start(self, meta: StreamMeta) -> None:
-        """Forget the stream before."""
+        """Forget the previous stream."""
         self.drawn_: np.random.Generator | None = None
 
     def step(self, window: np.ndarray) -> Any:
         """Answer with a random training number, or with random characters."""
         if self.drawn_ is None:
-            # Every stream is heard by a copy in the same state: only what is heard can tell copies apart.
+            # Every stream is played to a copy in the same state: only what is played can make copies differ.
             seed = zlib.crc32(np.ascontiguousarray(window).tobytes())
             self.drawn_ = np.random.default_rng([int(self.context_.rng.integers(2**32)), seed])
             self.number_ = None
@@ -75,7 +75,7 @@ class Chance:
 
 @dataclass
 class Dummy:
-    """Answer with what is usual in the training part, whatever the signal.
+    """Answer with what is typical of the training part, whatever the signal.
 
     Class frequencies, the mean number, the mean vector, or the most frequent text (the first of equals).
     In a stream of text nothing is typed.
@@ -86,7 +86,7 @@ class Dummy:
     features: FeatureChain = field(default_factory=FeatureChain)
 
     def fit(self, train: Part, validation: Part | None = None, context: Context | None = None) -> Dummy:
-        """Find what is usual."""
+        """Find the typical answer."""
         context = context or Context()
         self.kind_, self.delay_s_ = context.kind, _usual_delay_s(context)
         if context.kind in ("number", "vector"):
@@ -100,14 +100,14 @@ class Dummy:
         return self
 
     def predict(self, test: Part) -> Any:
-        """Repeat what is usual for every example."""
+        """Repeat the typical answer for every example."""
         n = n_examples(test)
         if self.kind_ == "text":
             return [self.usual_] * n
         return np.full(n, self.usual_) if self.kind_ == "number" else np.tile(self.usual_, (n, 1))
 
     def start(self, meta: StreamMeta) -> None:
-        """Nothing is to be made ready."""
+        """Do nothing: there is nothing to prepare."""
 
     def step(self, window: np.ndarray) -> Any:
         """Answer with the mean number, or with no text."""
@@ -122,12 +122,12 @@ def _targets(part: Part) -> np.ndarray:
 
 
 def _usual_delay_s(context: Context) -> float:
-    """Seconds that a stream usually begins before its example: numbers count from the stream's start."""
+    """Return how many seconds a stream usually begins before its example: numbers count from the stream's start."""
     return 0.0 if context.stream is None else context.stream.start_jitter_s / 2
 
 
 def _letters_a_step(train: Part, context: Context) -> float:
-    """Characters typed, on average, in the time from one window to the next."""
+    """Return the mean number of characters typed from one window to the next."""
     if context.stream is None:
         return 0.0
     letters = sum(map(len, _targets(train).tolist()))

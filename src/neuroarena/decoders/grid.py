@@ -28,7 +28,7 @@ def parse_grid(texts: Sequence[str]) -> dict[str, list[Any]]:
     Raises
     ------
     InputError
-        When a text has another form.
+        When a text has a different form.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def decoder_grid(name: str, decoder: Decoder, grid: dict[str, list[Any]]) -> lis
     Raises
     ------
     InputError
-        When there is no such field, with those there are.
+        When there is no such field; the message lists the fields there are.
     """
     made = []
     for combination in itertools.product(*grid.values()):
@@ -86,7 +86,7 @@ def decoder_grid(name: str, decoder: Decoder, grid: dict[str, list[Any]]) -> lis
 def _with(decoder: Any, name: str, field: str, value: Any) -> Any:
     is_plain: bool = dataclasses.is_dataclass(decoder)
     if not is_plain:
-        raise InputError(f'The decoder "{name}" is no dataclass, so its fields cannot be set from a grid.')
+        raise InputError(f'The decoder "{name}" is not a dataclass, so its fields cannot be set from a grid.')
     head, dot, rest = field.partition(".")
     if head == "features" and dot:
         chain = _with_feature(decoder.features, name, ALIASES.get(rest, rest), value)
@@ -101,10 +101,10 @@ def _with(decoder: Any, name: str, field: str, value: Any) -> Any:
 
 
 def with_features(decoder: Any, chain: FeatureChain) -> Any:
-    """Give a decoder, which is a dataclass, with another feature chain; the one given is not changed."""
+    """Return a copy of a dataclass decoder with another feature chain; the original is not changed."""
     if all(each.init for each in dataclasses.fields(decoder) if each.name == "features"):
         return dataclasses.replace(decoder, features=chain)
-    # A pretrained encoder makes its chain itself.
+    # A pretrained encoder makes its own chain.
     changed = copy.copy(decoder)
     changed.features = chain
     return changed

@@ -53,7 +53,7 @@ class Linear:
         return self
 
     def predict(self, test: Part) -> np.ndarray:
-        """Give the probability of each class; one never seen in training gets zero."""
+        """Return the probability of each class; one never seen in training gets zero."""
         matrix = self.alignment_.matrix(test)
         matrix -= self.mean_
         matrix /= self.scale_

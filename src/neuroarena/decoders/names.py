@@ -1,4 +1,4 @@
-"""Decoders by name: built in, registered, brought by a package, or ``module:attribute``."""
+"""Decoders by name: built in, registered, provided by a package, or ``module:attribute``."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def load_decoder(name: str, **parameters: Any) -> Decoder:
         A name of ``neuroarena list decoders``, or ``module:attribute`` naming a decoder, a class
         or a function that makes one.
     **parameters
-        Given to the class or function.
+        Passed to the class or function.
 
     Raises
     ------
@@ -65,7 +65,7 @@ def load_decoder(name: str, **parameters: Any) -> Decoder:
         except TypeError as error:
             raise InputError(f'The decoder "{name}" cannot be made: {error}.') from error
     elif parameters:
-        raise InputError(f'"{name}" is a decoder already made; it takes no parameters.')
+        raise InputError(f'"{name}" is a finished decoder, so it takes no parameters. Leave them out.')
     if not isinstance(found, Decoder | StreamDecoder):
         raise InputError(
             f'"{name}" is a {type(found).__name__}, which is not a decoder: it needs fit(train, validation, context), '
@@ -87,6 +87,6 @@ def _refuse_model(name: str) -> None:
 
 
 def describe_decoder(name: str) -> str:
-    """Give the first line of a decoder's documentation."""
+    """Return the first line of a decoder's documentation."""
     documentation = inspect.getdoc(DECODERS.get(name)) or ""
     return documentation.partition("\n")[0]

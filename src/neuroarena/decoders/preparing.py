@@ -1,4 +1,4 @@
-"""Putting steps in front of a decoder's features: line noise removed, a lower sampling rate."""
+"""Put steps in front of a decoder's features: remove line noise, lower the sampling rate."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from neuroarena.errors import InputError
 from neuroarena.features import Downsample, FeatureChain, Notch
 
 
-def prepared(
+def prepare_decoder(
     name: str, decoder: Decoder, notch_hz: Sequence[float] = (), downsample_hz: float | None = None
 ) -> tuple[str, Decoder]:
-    """Give a decoder whose signals are filtered first, and a name that says so.
+    """Return a decoder whose signals are filtered first, and a name that says so.
 
     Parameters
     ----------
     name : str
-        Name of the decoder; what is done first is added, as in ``linear[notch=60]``.
+        Name of the decoder; the added steps are appended, as in ``linear[notch=60]``.
     decoder : Decoder
         A dataclass; not changed.
     notch_hz : sequence of float
@@ -31,12 +31,12 @@ def prepared(
     Raises
     ------
     InputError
-        When the decoder is no dataclass, or a number is not positive.
+        When the decoder is not a dataclass, or a number is not positive.
 
     Examples
     --------
     >>> from neuroarena.decoders import Linear
-    >>> name, decoder = prepared("linear", Linear(), notch_hz=(60.0,), downsample_hz=512.0)
+    >>> name, decoder = prepare_decoder("linear", Linear(), notch_hz=(60.0,), downsample_hz=512.0)
     >>> name, [type(step).__name__ for step in decoder.features.steps]
     ('linear[notch=60,rate=512]', ['Notch', 'Downsample'])
     """
@@ -49,6 +49,8 @@ def prepared(
         return name, decoder
     plain: Any = decoder
     if not dataclasses.is_dataclass(plain):
-        raise InputError(f'The decoder "{name}" is no dataclass, so no step can be put before its features.')
+        raise InputError(
+            f'The decoder "{name}" is not a dataclass, so no step can be put before its features.'
+        )
     chain = FeatureChain((*steps, *decoder.features.steps))
     return f"{name}[{','.join(words)}]", with_features(plain, chain)

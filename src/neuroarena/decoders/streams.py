@@ -17,13 +17,13 @@ from neuroarena.features import FeatureChain
 from neuroarena.recordings import Recording
 from neuroarena.scoring import StreamRule
 
-# What is played again at either end comes from this many windows there: near enough to be of the same kind.
+# What is replayed at either end comes from this many windows there: close enough to be of the same kind.
 _WINDOWS_PLAYED_AGAIN = 2
 
 
 @dataclass(frozen=True)
 class StreamMeta:
-    """What a decoder is told before a stream begins; nothing of who, when, or how long.
+    """What a decoder knows before a stream begins; nothing about who, when, or how long.
 
     Attributes
     ----------
@@ -51,11 +51,11 @@ class StreamDecoder(Protocol):
         ...
 
     def start(self, meta: StreamMeta) -> None:
-        """Get ready for a stream."""
+        """Prepare for a stream."""
         ...
 
     def step(self, window: np.ndarray) -> Any:
-        """Take the next window, (channels, samples) or what the features make of it; answer or give None."""
+        """Take the next window, (channels, samples) or what the features make of it; answer or return None."""
         ...
 
 
@@ -69,12 +69,12 @@ class Playback:
         Samples; the stretch that is the example.
     rule : StreamRule
     rng : numpy Generator
-        Draws the delay and what is played again.
+        Draws the delay and what is replayed.
 
     Attributes
     ----------
     delay_s : float
-        Seconds played before the stretch begins; an answer "seconds from the start" is put right by it.
+        Seconds played before the stretch begins; an answer in "seconds from the start" is corrected by it.
     """
 
     def __init__(
@@ -106,7 +106,7 @@ class Playback:
         return max(1, (self.length - self.window) // self.hop + 1)
 
     def __iter__(self) -> Iterator[np.ndarray]:
-        """Give the windows with what goes before and after: float32 (channels, samples)."""
+        """Iterate over the windows with the signal before and after: float32 (channels, samples)."""
         for number in range(len(self)):
             first = number * self.hop - self.before
             yield self.read(first, number * self.hop + self.window + self.after)
@@ -127,7 +127,7 @@ class Playback:
 def _again(
     first: int, last: int, samples: int, longest: int, rng: np.random.Generator
 ) -> list[tuple[int, int]]:
-    """Choose pieces of a stretch at random places that together make so many samples."""
+    """Choose pieces of a stretch at random places that together make this many samples."""
     pieces: list[tuple[int, int]] = []
     while samples > 0:
         size = min(samples, longest, last - first)
@@ -144,7 +144,7 @@ def drive(
     rule: StreamRule,
     rng: np.random.Generator,
 ) -> Any:
-    """Play a stretch of a recording to a fresh copy of a fitted decoder, and give its answer.
+    """Play a stretch of a recording to a fresh copy of a fitted decoder, and return its answer.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ def drive(
     Raises
     ------
     NeuroarenaError
-        When the decoder never answers, or with something that is no number or text.
+        When the decoder never answers, or answers with something other than a number or text.
     """
     listener = copy.deepcopy(decoder)
     playback = Playback(recording, start, stop, rule, rng)
@@ -172,7 +172,7 @@ def drive(
 
 
 def listen(listener: StreamDecoder, playback: Playback, channels: pd.DataFrame, rate_hz: float) -> Any:
-    """Play a stream to a decoder that is used for nothing else; give its answer as :func:`drive` does."""
+    """Play a stream to a decoder used for nothing else, and return its answer as :func:`drive` does."""
     rule, answers = playback.rule, []
     begun = False
     for window in playback:
@@ -185,7 +185,7 @@ def listen(listener: StreamDecoder, playback: Playback, channels: pd.DataFrame, 
             answers.append(_checked(answer, rule, listener))
     if not answers:
         raise NeuroarenaError(
-            f"{type(listener).__name__} gave no answer in {len(playback)} windows of a stream; step() must "
+            f"{type(listener).__name__} returned no answer in {len(playback)} windows of a stream; step() must "
             "answer at least once."
         )
     return "".join(answers) if rule.answer == "joined" else answers[-1] - playback.delay_s
@@ -195,9 +195,11 @@ def _checked(answer: Any, rule: StreamRule, decoder: Any) -> Any:
     if rule.answer == "joined":
         if isinstance(answer, str):
             return answer
-        raise NeuroarenaError(f"{type(decoder).__name__}: step() gave {answer!r}; expected a text or None.")
+        raise NeuroarenaError(
+            f"{type(decoder).__name__}: step() returned {answer!r}; expected a text or None."
+        )
     if isinstance(answer, (int, float, np.integer, np.floating)) and math.isfinite(answer):
         return float(answer)
     raise NeuroarenaError(
-        f"{type(decoder).__name__}: step() gave {answer!r}; expected a finite number or None."
+        f"{type(decoder).__name__}: step() returned {answer!r}; expected a finite number or None."
     )

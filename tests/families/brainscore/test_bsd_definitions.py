@@ -99,7 +99,7 @@ def test_the_folder_is_found_by_argument_variable_or_the_folder_of_all_data(tmp_
     assert load_benchmark("MajajHong2015.IT-pls").simulated
     assert neuroarena.load_benchmark("MajajHong2015.IT-pls").identifier == "MajajHong2015.IT-pls"
     monkeypatch.setenv("NEUROARENA_BRAINSCORE", str(tmp_path / "nowhere"))
-    with pytest.raises(InputError, match="nowhere, which is no folder"):
+    with pytest.raises(InputError, match="nowhere, which is not a folder"):
         load_benchmark("MajajHong2015.IT-pls")
     loaded = neuroarena.load_benchmark("MajajHong2015.IT-pls", data=str(small_twin()), version=3)
     assert loaded.version == 3

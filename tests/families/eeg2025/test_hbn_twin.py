@@ -45,7 +45,7 @@ def test_the_same_options_leave_a_twin_as_it_is_and_the_same_seed_gives_the_same
     assert person == make_people(12, {}, set(), 1.0, np.random.default_rng(5))
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thesis.txt").write_text("mine")
-    with pytest.raises(InputError, match="is not empty and not written by the neuroarena"):
+    with pytest.raises(InputError, match="is not empty and was not written by the neuroarena"):
         simulate(tmp_path / "full", **small)
 
 

@@ -90,7 +90,7 @@ def test_a_normal_text_holds_keys_only_and_stays_as_it_is(text):
 
 
 def test_a_character_outside_the_set_has_no_label_and_is_named():
-    with pytest.raises(InputError, match="Character 2 of the text, '\u00e9', is none of the 98 keys"):
+    with pytest.raises(InputError, match="Character 2 of the text, '\u00e9', is not one of the 98 keys"):
         labels_of("ab\u00e9")
 
 

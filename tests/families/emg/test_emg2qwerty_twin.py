@@ -86,7 +86,7 @@ def test_an_earlier_twin_is_replaced_and_anything_else_is_refused(tmp_path):
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("all of it")
-    with pytest.raises(InputError, match="is not empty and not written by the neuroarena"):
+    with pytest.raises(InputError, match="is not empty and was not written by the neuroarena"):
         DATASET.simulate(tmp_path / "mine", **TINY)
     assert (tmp_path / "mine" / "thesis.txt").read_text() == "all of it"
 

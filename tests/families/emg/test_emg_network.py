@@ -393,7 +393,7 @@ def test_a_truncated_checkpoint_and_weights_of_another_model_are_refused(tmp_pat
     torch.save(lightning(tiny_state()), tmp_path / "generic.ckpt")
     whole = (tmp_path / "generic.ckpt").read_bytes()
     (tmp_path / "cut.ckpt").write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(InputError, match=r"cut\.ckpt: not a whole torch checkpoint"):
+    with pytest.raises(InputError, match=r"cut\.ckpt: not a complete torch checkpoint"):
         convert_emg2qwerty(tmp_path / "cut.ckpt")
     target = convert_emg2qwerty(tmp_path / "generic.ckpt")["target"]
     with pytest.raises(InputError, match="does not say that it holds brainbert"):

@@ -232,7 +232,7 @@ def test_the_engine_plays_streams_and_the_score_is_the_scorers(root, tmp_path):
 def test_a_decoder_that_never_answers_fails_and_is_not_scored(root, tmp_path):
     result = evaluate(Silent(), load(root), out=tmp_path / "results", cache=tmp_path / "cache")
     assert result.record.status == "failed"
-    assert "gave no answer in 8 windows" in result.record.cells[0].error
+    assert "returned no answer in 8 windows" in result.record.cells[0].error
 
 
 def test_test_recordings_are_told_no_keystrokes(root):

@@ -248,7 +248,7 @@ def test_a_folder_that_is_not_ours_is_refused_and_kept(tmp_path: Path, content: 
     (root / "thesis.txt").write_text("years of work")
     if content is not None:
         (root / "simulated.json").write_text(content)
-    with pytest.raises(InputError, match="is not empty and not written by the neuroarena"):
+    with pytest.raises(InputError, match="is not empty and was not written by the neuroarena"):
         simulate(root, **SMALL)
     assert (root / "thesis.txt").read_text() == "years of work"
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]

@@ -274,7 +274,7 @@ def test_an_old_file_with_a_program_is_refused_too(tmp_path, name):
         tmp_path / "evil.pth", {"model": evil(tmp_path)[name]}, _use_new_zipfile_serialization=False
     )
     RAN.clear()
-    with pytest.raises(InputError, match="not a whole torch checkpoint"):
+    with pytest.raises(InputError, match="not a complete torch checkpoint"):
         convert_brainbert(source)
     assert not RAN
     assert [path.name for path in tmp_path.iterdir()] == ["evil.pth"]
@@ -401,7 +401,7 @@ def test_a_truncated_checkpoint_is_refused(tmp_path, share):
     whole = saved(tmp_path / "whole.pth", tiny_state()).read_bytes()
     cut = tmp_path / "cut.pth"
     cut.write_bytes(whole[: int(len(whole) * share)])
-    with pytest.raises(InputError, match=r"cut\.pth: not a whole torch checkpoint"):
+    with pytest.raises(InputError, match=r"cut\.pth: not a complete torch checkpoint"):
         convert_brainbert(cut)
     assert not (tmp_path / "cut.safetensors").exists()
 
@@ -418,8 +418,8 @@ def test_a_damaged_tensor_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda path: path.write_bytes(b"not tensors"), "not a whole safetensors file"),
-        (lambda path: path.write_bytes(path.read_bytes()[:-100]), "not a whole safetensors file"),
+        (lambda path: path.write_bytes(b"not tensors"), "not a complete safetensors file"),
+        (lambda path: path.write_bytes(path.read_bytes()[:-100]), "not a complete safetensors file"),
         (lambda path: torch.save({}, path), "neuroarena data convert brainbert FILE"),
         (lambda path: _plain_safetensors(path), "header does not say that it holds brainbert"),
     ],

@@ -129,7 +129,7 @@ WRONG = [
     ("--sessions 6_2", 'no session "6_2". It has 6_0, 6_1, 6_4.'),
     ("--sessions 1", 'no session "1"'),
     ("--subjects 1 --sessions 2_0", "The session 2_0 is of none of the given subjects"),
-    ("--subjects 1 --url somewhere", "is no address to fetch from"),
+    ("--subjects 1 --url somewhere", "is not an address to fetch from"),
 ]
 
 

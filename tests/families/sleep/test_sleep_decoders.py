@@ -263,7 +263,7 @@ def test_who_never_answers_is_an_error(strong: Benchmark):
             return None
 
     playback, example = played(strong)
-    with pytest.raises(NeuroarenaError, match="gave no answer"):
+    with pytest.raises(NeuroarenaError, match="returned no answer"):
         drive(
             Mute(), strong.recording(example["recording"]), int(example["start"]), int(example["stop"]),
             playback.rule, np.random.default_rng(0),

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from neuroarena.datasets import Dataset, Problem
-from neuroarena.datasets.twin_folder import checked_options, write_twin
+from neuroarena.datasets.twin_folder import check_options, write_twin
 
 RATE_HZ, WINDOW, HUMS = 50.0, 50, 40
 LIMITS = {"people": (int, 2, 50), "seed": (int, 0, 2**32 - 1)}
@@ -17,7 +17,7 @@ LIMITS = {"people": (int, 2, 50), "seed": (int, 0, 2**32 - 1)}
 
 def simulate(root: str | Path, people: int = 4, seed: int = 0) -> dict[str, Any]:
     """Write a twin in which loudness is planted in the variance, and pitch in the mean."""
-    options = checked_options("hum", {"people": people, "seed": seed}, LIMITS)
+    options = check_options("hum", {"people": people, "seed": seed}, LIMITS)
     return write_twin(root, "neuroarena-hum twin", 1, options, _write)
 
 

@@ -1,4 +1,4 @@
-"""Networks of our own: MLP, CNN, GRU, ST-GCN and its ablations, trained by one loop.
+"""Our own networks: MLP, CNN, GRU, ST-GCN and its ablations, trained by one loop.
 
 Every function makes the decoder of one name; its options are the fields of the class, such as
 ``max_epochs``, ``patience``, ``learning_rate`` and ``batch_size``. Torch is imported when one is fitted.

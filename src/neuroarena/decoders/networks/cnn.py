@@ -19,7 +19,7 @@ class CNN(NetworkDecoder):
     Three 3-wide convolutions, each with ReLU and a maximum over pairs; flattened; dropout, a dense
     layer, dropout, the classes. Items of 17 x 38 flatten to 2 * 4 * 128 = 1024. An axis that is down to
     one entry is no longer halved, so that short time bins can be decoded too. The published settings:
-    Adam at 1e-4, 128 items a batch in the order of the part.
+    Adam at 1e-4, 128 items per batch in the order of the part.
 
     Parameters
     ----------

@@ -29,9 +29,9 @@ class NetworkDecoder(ABC):
 
     Classes are judged by AUROC, numbers and vectors by squared error.
 
-    Held out is the validation part; a benchmark without one gives up the last fifth of the training
-    items. Every feature is standardised by the mean and deviation of the items that are trained on.
-    People with different electrodes are joined by region averages. After `fit`, `course_` tells the
+    The validation part is held out; without one, the last fifth of the training items is held out
+    instead. Every feature is standardised by the mean and deviation of the items that are trained on.
+    People with different electrodes are joined by region averages. After `fit`, `course_` holds the
     judgement of each epoch and the epoch kept. A subclass says in `build` what the network is.
 
     Parameters
@@ -45,7 +45,7 @@ class NetworkDecoder(ABC):
     patience : int
         Epochs without an improvement after which training stops.
     tolerance : float
-        What an AUROC must gain to be an improvement.
+        How much an AUROC must rise to count as an improvement.
     shuffle : bool
         Draw a new order of the training items each epoch.
     """
@@ -103,15 +103,15 @@ class NetworkDecoder(ABC):
         return self
 
     def built_with(self) -> dict[str, Any]:
-        """Give what `build` needs besides the parameters, as plain values; kept with a saved network."""
+        """Return what `build` needs in addition to the parameters, as plain values stored with a saved network."""
         return {}
 
     def standardise(self, inputs: np.ndarray, n_fitted: int) -> tuple[np.ndarray, np.ndarray]:
-        """Standardise in place by the first `n_fitted` items; give the mean and the scale."""
+        """Standardise in place by the first `n_fitted` items, and return the mean and the scale."""
         return standardise(inputs, n_fitted)
 
     def predict(self, test: Part) -> np.ndarray:
-        """Give the probability of each class, (n, classes), or numbers (n,), or vectors (n, length)."""
+        """Predict the probability of each class, (n, classes), or numbers (n,), or vectors (n, length)."""
         torch = import_torch(f"The decoder {type(self).__name__}")
         with private_torch(torch):
             said = outputs(self.network_, torch.from_numpy(self._inputs(test)), self.batch_size)
@@ -142,7 +142,7 @@ def stack(alignment: Alignment, part: Part) -> np.ndarray:
 
 
 def standardise(inputs: np.ndarray, n_fitted: int) -> tuple[np.ndarray, np.ndarray]:
-    """Standardise every feature in place by the first `n_fitted` rows; give the mean and the scale.
+    """Standardise every feature in place by the first `n_fitted` rows, and return the mean and the scale.
 
     A feature that does not vary is only centred.
     """
@@ -157,12 +157,12 @@ def standardise(inputs: np.ndarray, n_fitted: int) -> tuple[np.ndarray, np.ndarr
 
 
 def window_shape(inputs: np.ndarray, axes: Sequence[str], who: str) -> tuple[int, ...]:
-    """Give the shape of one item, when it has these axes.
+    """Return the shape of one item after checking that it has these axes.
 
     Raises
     ------
     InputError
-        When an axis is missing or has no entry.
+        When an axis is missing or empty.
     """
     shape = inputs.shape[1:]
     if len(shape) < len(axes) or 0 in shape:

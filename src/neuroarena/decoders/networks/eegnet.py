@@ -35,7 +35,7 @@ class EEGNet(NetworkDecoder):
         Filters in time, and spatial filters for each of them.
     dropout : float
     weights : path, optional
-        A file of :meth:`save`: the network in it is used as it is, and `fit` learns nothing.
+        A file written by :meth:`save`: its network is used as it is, and `fit` learns nothing.
     """
 
     features: FeatureChain = field(default_factory=FeatureChain)
@@ -48,11 +48,11 @@ class EEGNet(NetworkDecoder):
 
     def __post_init__(self) -> None:
         if self.weights is not None:
-            # What the file holds, not where it lies, is what predictions follow from.
+            # Predictions depend on what the file holds, not on where it is.
             self.weights_sha256 = file_digest(existing_file(self.weights))
 
     def fit(self, train: Part, validation: Part | None = None, context: Context | None = None) -> EEGNet:
-        """Train from a seeded start and keep the epoch that held-out items judge best, or take the weights."""
+        """Train from a seeded start and keep the best epoch on held-out items, or load the weights."""
         import_torch("The decoder EEGNet")
         if self.weights is not None:
             restore_network(self, self.weights, train, context or Context())
@@ -99,7 +99,7 @@ class EEGNet(NetworkDecoder):
         )
 
     def built_with(self) -> dict[str, Any]:
-        """Give the length of the filters in time."""
+        """Return the length of the filters in time."""
         return {"kernel_": self.kernel_}
 
     def save(self, path: str | Path, **note: Any) -> None:
@@ -107,7 +107,7 @@ class EEGNet(NetworkDecoder):
         save_network(self, path, **note)
 
     def standardise(self, inputs: np.ndarray, n_fitted: int) -> tuple[np.ndarray, np.ndarray]:
-        """Standardise every channel in place; give the mean and the scale, each (channels, 1)."""
+        """Standardise every channel in place, and return the mean and the scale, each (channels, 1)."""
         fitted = inputs[:n_fitted]
         mean = fitted.mean(axis=(0, 2), dtype=np.float64)[:, np.newaxis]
         variance = np.einsum("nct,nct->c", fitted, fitted, dtype=np.float64)[:, np.newaxis]

@@ -17,19 +17,19 @@ class Goal(Protocol):
 
     @property
     def n_outputs(self) -> int:
-        """Outputs a network needs."""
+        """Number of outputs the network needs."""
         ...
 
     def targets(self, part: Part) -> np.ndarray:
-        """Give the targets of a part as they are trained on."""
+        """Return the targets of a part in the form used for training."""
         ...
 
     def check(self, fitted: np.ndarray, judged: np.ndarray, who: str) -> None:
-        """Refuse targets from which nothing can be learned or chosen."""
+        """Refuse targets from which nothing can be learned or selected."""
         ...
 
     def loss(self, said: Any, targets: Any) -> Any:
-        """Give the loss of a batch, a tensor."""
+        """Return the loss of a batch, a tensor."""
         ...
 
     def judge(self, said: Any, targets: Any) -> float:
@@ -53,7 +53,7 @@ class ClassGoal:
         return len(self.classes)
 
     def targets(self, part: Part) -> np.ndarray:
-        """Give class numbers: int64 (n,)."""
+        """Return class numbers: int64 (n,)."""
         return part_targets(part, self.classes)
 
     def check(self, fitted: np.ndarray, judged: np.ndarray, who: str) -> None:
@@ -63,29 +63,29 @@ class ClassGoal:
             if len(found) < 2:
                 named = ", ".join(f'"{self.classes[number]}"' for number in found) or "no class"
                 raise InputError(
-                    f"{who}: the {len(numbers)} {where} items hold {named} only, and the epoch is "
-                    "chosen by AUROC, which needs two classes. Give a validation part that holds both, or training "
+                    f"{who}: the {len(numbers)} {where} items hold only {named}, and the epoch is "
+                    "chosen by AUROC, which needs two classes. Pass a validation part that holds both, or training "
                     "items in mixed order: without a validation part their last fifth is held out."
                 )
 
     def loss(self, said: Any, targets: Any) -> Any:
-        """Give the cross-entropy."""
+        """Return the cross-entropy."""
         import torch
 
         return torch.nn.functional.cross_entropy(said, targets)
 
     def judge(self, said: Any, targets: Any) -> float:
-        """Give the AUROC."""
+        """Return the AUROC."""
         return auroc(said, targets)
 
     def predictions(self, said: Any) -> np.ndarray:
-        """Give probabilities: float64 (n, classes)."""
+        """Return probabilities: float64 (n, classes)."""
         return probabilities(said)
 
 
 @dataclass(frozen=True)
 class NumberGoal:
-    """Come near to numbers or vectors: squared error of standardised targets, judged by the same.
+    """Approximate numbers or vectors: squared error of standardised targets, also used to judge.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ class NumberGoal:
         return len(self.mean)
 
     def targets(self, part: Part) -> np.ndarray:
-        """Give standardised targets: float32 (n, length)."""
+        """Return standardised targets: float32 (n, length)."""
         standardised: np.ndarray = (_target_matrix(part) - self.mean) / self.scale
         return standardised
 
@@ -121,21 +121,21 @@ class NumberGoal:
         """Refuse empty parts."""
         if not len(fitted) or not len(judged):
             raise InputError(
-                f"{who}: {len(fitted)} training and {len(judged)} held-out items; both need one."
+                f"{who}: {len(fitted)} training and {len(judged)} held-out items; both need at least one."
             )
 
     def loss(self, said: Any, targets: Any) -> Any:
-        """Give the mean squared error."""
+        """Return the mean squared error."""
         import torch
 
         return torch.nn.functional.mse_loss(said, targets)
 
     def judge(self, said: Any, targets: Any) -> float:
-        """Give the mean squared error with its sign turned."""
+        """Return the negative mean squared error."""
         return -float(self.loss(said, targets))
 
     def predictions(self, said: Any) -> np.ndarray:
-        """Give numbers (n,) or vectors (n, length), float64, on the scale of the targets."""
+        """Return numbers (n,) or vectors (n, length), float64, on the scale of the targets."""
         values: np.ndarray = said.double().numpy() * self.scale + self.mean
         return values[:, 0] if self.single else values
 

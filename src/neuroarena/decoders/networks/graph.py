@@ -1,4 +1,4 @@
-"""Graphs of electrodes: who correlates with whom."""
+"""Graphs of electrodes: which ones correlate with which."""
 
 from __future__ import annotations
 
@@ -73,12 +73,12 @@ def nearest_neighbours(similarity: np.ndarray, count: int) -> np.ndarray:
     return joined | joined.T
 
 
-def normalised(joined: np.ndarray) -> np.ndarray:
+def normalise_graph(joined: np.ndarray) -> np.ndarray:
     """Add self-joins and normalise symmetrically: D^-1/2 (A + I) D^-1/2 (Kipf and Welling 2017).
 
     Examples
     --------
-    >>> normalised(np.array([[False, True], [True, False]])).round(6).tolist()
+    >>> normalise_graph(np.array([[False, True], [True, False]])).round(6).tolist()
     [[0.5, 0.5], [0.5, 0.5]]
     """
     weights = joined.astype(np.float64) + np.eye(len(joined))

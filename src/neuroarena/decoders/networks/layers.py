@@ -46,7 +46,7 @@ class GraphConvolution(nn.Module):  # type: ignore[misc]
 
 
 class GraphNetwork(nn.Module):  # type: ignore[misc]
-    """Temporal convolutions a channel, graph convolutions between channels, the mean over channels, the classes."""
+    """Temporal convolutions per channel, graph convolutions between channels, the mean over channels, the classes."""
 
     def __init__(
         self,

@@ -15,7 +15,7 @@ from neuroarena.decoders.networks.decoder import NetworkDecoder, window_shape
 class MLP(NetworkDecoder):
     """Dense layers with ReLU and dropout on all features of all electrodes.
 
-    The published settings: two layers of 1024, dropout 0.2, Adam at 1e-5, 200 items a batch, up to
+    The published settings: two layers of 1024, dropout 0.2, Adam at 1e-5, 200 items per batch, up to
     100 epochs of which the best is kept, with a patience as long as that.
 
     Parameters

@@ -1,4 +1,4 @@
-"""Keeping a fitted network of windows in a file, and using it as it is."""
+"""Save a fitted network of windows to a file, and use it as it is."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def save_network(decoder: Any, path: str | Path, **note: Any) -> None:
         Fitted on recordings that share their channels.
     path : path
     **note
-        Plain values that the file's header is to hold besides, such as ``simulated=True``.
+        Further plain values for the file's header, such as ``simulated=True``.
 
     Raises
     ------
@@ -38,7 +38,7 @@ def save_network(decoder: Any, path: str | Path, **note: Any) -> None:
         When it is not fitted, or was fitted on regions.
     """
     if not hasattr(decoder, "network_"):
-        raise NeuroarenaError(f"{type(decoder).__name__} has no network yet: fit it before it is saved.")
+        raise NeuroarenaError(f"{type(decoder).__name__} has no network yet. Fit it before saving it.")
     if decoder.alignment_.regions is not None:
         raise NeuroarenaError(f"{type(decoder).__name__} was fitted on region averages, which are not saved.")
     goal: Goal = decoder.goal_
@@ -71,12 +71,12 @@ def save_network(decoder: Any, path: str | Path, **note: Any) -> None:
 
 
 def read_note(path: str | Path) -> dict[str, Any]:
-    """Read what a saved network says about itself.
+    """Read the header of a saved network.
 
     Raises
     ------
     InputError
-        When the file is missing, is no whole safetensors file, or was not written by :func:`save_network`.
+        When the file is missing, is not a complete safetensors file, or was not written by :func:`save_network`.
     """
     _safetensors("Loading a network")
     from safetensors import SafetensorError, safe_open
@@ -88,7 +88,7 @@ def read_note(path: str | Path) -> dict[str, Any]:
         with safe_open(path, framework="pt") as file:
             said: Any = json.loads((file.metadata() or {}).get(NOTE, "null"))
     except (SafetensorError, ValueError, OSError) as error:
-        raise InputError(f"{path.name}: is no whole safetensors file: {error}.") from error
+        raise InputError(f"{path.name}: is not a complete safetensors file: {error}.") from error
     if not isinstance(said, dict):
         raise InputError(
             f"{path.name}: does not say what network it holds. Expected one that neuroarena saved."
@@ -97,7 +97,7 @@ def read_note(path: str | Path) -> dict[str, Any]:
 
 
 def restore_network(decoder: Any, path: str | Path, train: Part, context: Context) -> None:
-    """Bring a decoder into the state that a file holds; nothing is learned.
+    """Restore the state of a decoder from a file; nothing is learned.
 
     Raises
     ------
@@ -110,7 +110,7 @@ def restore_network(decoder: Any, path: str | Path, train: Part, context: Contex
     shape = list(train[0].signals.shape[1:]) if train else said["item_shape"]
     if shape != said["item_shape"]:
         raise InputError(
-            f"{name}: was trained on windows of the shape {said['item_shape']}, these have {shape}. Train one anew."
+            f"{name}: was trained on windows of the shape {said['item_shape']}, these have {shape}. Train a new one."
         )
     classes = said.get("classes")
     if classes is not None and classes != list(context.classes):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from neuroarena.decoders.networks.decoder import NetworkDecoder, window_shape
-from neuroarena.decoders.networks.graph import correlation, nearest_neighbours, normalised
+from neuroarena.decoders.networks.graph import correlation, nearest_neighbours, normalise_graph
 
 
 @dataclass
@@ -22,7 +22,7 @@ class STGCN(NetworkDecoder):
     embeddings (softmax of query times key) is added to that of the graph. Without the graph every
     electrode is its own only neighbour.
 
-    From the paper: eight neighbours, two graph convolutions, dropout 0.4, 64 items a batch. The model
+    From the paper: eight neighbours, two graph convolutions, dropout 0.4, 64 items per batch. The model
     of its main tables has the graph and no attention. Its text leaves out the learning rate and the
     widths; those here are ours.
 
@@ -52,7 +52,7 @@ class STGCN(NetworkDecoder):
         channels, _, *rest = window_shape(inputs, ("channel", "frame"), "STGCN")
         mixing = np.eye(channels)
         if self.graph:
-            mixing = normalised(nearest_neighbours(correlation(inputs), self.neighbours))
+            mixing = normalise_graph(nearest_neighbours(correlation(inputs), self.neighbours))
         return GraphNetwork(
             mixing.astype(np.float32),
             frame_size=math.prod(rest),

@@ -15,20 +15,20 @@ from neuroarena.scoring.classification import binary_auroc
 
 # Judges the outputs (n, classes) of a network against class numbers (n,), both tensors; higher is better.
 Judge = Callable[[Any, Any], float]
-# Gives the loss of outputs (batch, outputs) against targets, a tensor.
+# Returns the loss of outputs (batch, outputs) against targets, a tensor.
 Loss = Callable[[Any, Any], Any]
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """How long, how fast and in which portions a network is trained.
+    """How long, how fast and in which batches a network is trained.
 
     Parameters
     ----------
     max_epochs : int
         Most passes over the training items.
     batch_size : int
-        Items a step; also the portion in which predictions are made.
+        Items per step; predictions are made in batches of this size too.
     learning_rate, weight_decay : float
         Of Adam.
     shuffle : bool
@@ -78,7 +78,7 @@ class Course:
 
 
 def import_torch(purpose: str) -> Any:
-    """Give the torch module.
+    """Import torch and return the module.
 
     Raises
     ------
@@ -94,9 +94,9 @@ def import_torch(purpose: str) -> Any:
 
 @contextmanager
 def private_torch(torch: Any, seed: int | None = None) -> Iterator[None]:
-    """Work on one thread and, with a seed, on random numbers of one's own; afterwards all is as before.
+    """Work on one thread and, with a seed, on a private random stream; restore the old state afterwards.
 
-    The number of threads decides in which order sums are made, so the same numbers need the same number.
+    The number of threads decides in which order sums are made, so reproducible results need a fixed number.
     """
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
@@ -165,7 +165,7 @@ def train(
 
 
 class _Best:
-    """The best state of a network so far, in one set of tensors that is written over."""
+    """The best state of a network so far, in one set of tensors that is overwritten."""
 
     def __init__(self, network: Any) -> None:
         self.network = network
@@ -208,7 +208,7 @@ def _check_finite(values: Any, what: str, epoch: int, schedule: Schedule) -> Non
 
 
 def _batches(n: int, schedule: Schedule) -> Iterator[Any]:
-    """Cut the rows of an epoch; slices where the order is kept, so that no batch is copied."""
+    """Split the rows of an epoch into batches; slices where the order is kept, so that no batch is copied."""
     import torch
 
     if schedule.shuffle:
@@ -218,7 +218,7 @@ def _batches(n: int, schedule: Schedule) -> Iterator[Any]:
 
 
 def outputs(network: Any, inputs: Any, batch_size: int) -> Any:
-    """Give what a network says of every input, without learning from it: tensor (n, classes)."""
+    """Compute the outputs of a network for every input, without training: tensor (n, classes)."""
     import torch
 
     network.eval()
@@ -242,7 +242,7 @@ def auroc(said: Any, targets: Any) -> float:
 
 
 def negative_loss(said: Any, targets: Any) -> float:
-    """Judge outputs by their cross-entropy, with the sign turned."""
+    """Judge outputs by their negative cross-entropy."""
     import torch
 
     return -float(torch.nn.functional.cross_entropy(said, targets))

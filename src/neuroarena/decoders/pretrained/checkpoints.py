@@ -1,4 +1,4 @@
-"""Turning published checkpoints into safetensors, safely, with everything checked on the way."""
+"""Convert published checkpoints to safetensors, safely, with everything checked on the way."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from neuroarena.decoders.pretrained.weights import NOTE
 from neuroarena.errors import InputError, MissingDependency
 from neuroarena.fingerprint import canonical_json, file_digest
 
-# Kept in a checkpoint beside what is learned; the last one is a count.
+# Stored in a checkpoint next to what is learned; the last one is a count.
 _BUFFERS = (".pe", ".running_mean", ".running_var", ".num_batches_tracked")
 # Lightning keeps the state dict under the second name.
 _STATE_KEYS = ("model", "state_dict")
 
 
 def convert_checkpoint(model: str, source: str | Path, target: str | Path | None = None) -> dict[str, Any]:
-    """Turn a published checkpoint into safetensors: what ``neuroarena data convert MODEL FILE`` calls.
+    """Convert a published checkpoint to safetensors: what ``neuroarena data convert MODEL FILE`` calls.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def _read_tensors(model: PretrainedModel, source: Path) -> dict[str, np.ndarray]
 
 
 def _read_old(model: PretrainedModel, source: Path) -> dict[str, np.ndarray]:
-    """Read a file of torch before 1.6 by torch's own loader of weights only."""
+    """Read a file of torch before 1.6 with torch's own weights-only loader."""
     import pickle
 
     torch = import_torch("Reading an old checkpoint")
@@ -97,10 +97,10 @@ def _read_old(model: PretrainedModel, source: Path) -> dict[str, np.ndarray]:
         KeyError,
         TypeError,
     ) as error:
-        # torch advises to load with weights_only=False, which would run whatever is in the file.
+        # torch suggests loading with weights_only=False, which would run whatever is in the file.
         said = str(error).strip().partition("\n")[0].partition(". In PyTorch")[0]
         raise InputError(
-            f"{source}: not a whole torch checkpoint ({said}). Fetch the file its authors published again."
+            f"{source}: not a complete torch checkpoint ({said}). Download the file that its authors published again."
         ) from error
     stored = _state(model, content, source, torch.Tensor)
     shapes = {name: tuple(tensor.shape) for name, tensor in stored.items()}

@@ -1,4 +1,4 @@
-"""What is declared of a pretrained network: its sizes, and the name and shape of every tensor in a checkpoint."""
+"""The declaration of a pretrained network: its sizes, and the name and shape of every tensor in a checkpoint."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class PretrainedModel:
         """Name the size that the tensors of a checkpoint come closest to.
 
         The size under which most tensors have their expected name and shape; the published one where
-        nothing speaks for any, so that what is missing is named after it.
+        none fits at all, so that missing tensors are named after it.
         """
 
         def count_unlike(size: str) -> int:
@@ -87,7 +87,7 @@ class PretrainedModel:
         if problems:
             raise InputError(
                 f"{name}: not the weights of {self.name} ({size}, {len(expected)} tensors). {'; '.join(problems)}. "
-                "Give the file its authors published, whole."
+                "Pass the complete file that its authors published."
             )
 
 
@@ -100,7 +100,7 @@ def find_model(name: str) -> PretrainedModel:
     Raises
     ------
     InputError
-        With the known names, when there is none of that name.
+        When there is no such model; the message lists the known names.
 
     Examples
     --------

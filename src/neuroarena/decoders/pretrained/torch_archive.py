@@ -1,4 +1,4 @@
-"""Reading a torch checkpoint without running anything that is in it.
+"""Read a torch checkpoint without running anything in it.
 
 A checkpoint is a zip of raw tensor data and one pickle that says how they are put together. A
 pickle is a program: it may name any function and call it. Here a name means only what the
@@ -34,7 +34,7 @@ _STORAGES = {
     "ByteStorage": "|u1",
     "BoolStorage": "|b1",
 }
-# The classes of a configuration made with OmegaConf, and what its pickles name besides. They are
+# The classes of a configuration made with OmegaConf, and what else its pickles name. They are
 # read as inert stand-ins: attributes without behaviour. torch.save writes the old names of Python 2
 # for built-in types, so `int` is found as `__builtin__.long`. Seen in files of OmegaConf 2.0, 2.1 and 2.3.
 CONFIGURATION_CLASSES = frozenset(
@@ -59,7 +59,7 @@ CONFIGURATION_CLASSES = frozenset(
 
 
 class Refused(InputError):
-    """The file names something that a checkpoint of tensors has no use for."""
+    """The file names something that a checkpoint of tensors does not need."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ class TorchArchive:
             self.content = _run(self._bytes("data.pkl", _LARGEST_PROGRAM), str(path))
         except (zipfile.BadZipFile, OSError, EOFError) as error:
             raise InputError(
-                f"{path}: not a whole torch checkpoint ({error}). Fetch the file again."
+                f"{path}: not a complete torch checkpoint ({error}). Fetch the file again."
             ) from error
 
     def read(self, tensor: StoredTensor, name: str) -> np.ndarray:
@@ -178,7 +178,7 @@ def _run(program: bytes, name: str) -> Any:
 
 
 class _Reader(PickleReader):
-    """Also makes stand-ins of configuration objects, and takes references to stored data."""
+    """Also makes stand-ins for configuration objects, and resolves references to stored data."""
 
     def persistent_load(self, pid: Any) -> Storage:
         known = isinstance(pid, tuple) and len(pid) == 5 and pid[0] == "storage" and isinstance(pid[1], str)
@@ -201,7 +201,7 @@ class _Reader(PickleReader):
 
 
 def _known_names() -> dict[str, Any]:
-    """Make the table of names anew for each file: a program must find nothing that lasts."""
+    """Make a new table of names for each file: a program must find no lasting state."""
     return {
         "collections.OrderedDict": _dictionary(),
         "collections.defaultdict": _dictionary(),
@@ -219,9 +219,9 @@ def _tensor_maker() -> Callable[..., StoredTensor]:
         if not isinstance(storage, Storage) or not all(
             isinstance(value, int) for value in (offset, *shape, *strides)
         ):
-            raise pickle.UnpicklingError("a tensor is described by something else than numbers")
+            raise pickle.UnpicklingError("a tensor is described by something other than numbers")
         if len(shape) != len(strides):
-            raise pickle.UnpicklingError("a tensor has as many strides as axes")
+            raise pickle.UnpicklingError("a tensor must have as many strides as axes")
         return StoredTensor(
             storage.key, storage.dtype, storage.n_stored, offset, tuple(shape), tuple(strides)
         )
@@ -238,7 +238,7 @@ def _parameter_maker() -> Callable[..., Any]:
 
 def _dictionary() -> type:
     class Dictionary(dict):  # type: ignore[type-arg]
-        """An ordered dictionary, or one with a default that it never gives."""
+        """An ordered dictionary, or one with a default that it never uses."""
 
         def __init__(self, *given: Any) -> None:
             super().__init__(given[0] if given and isinstance(given[0], list) else ())

@@ -1,4 +1,4 @@
-"""Weights of an encoder: which they are, by content, and the module that holds them."""
+"""Weights of an encoder, identified by content, and the module that holds them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NOTE = "neuroarena"
 class Weights:
     """Which weights an encoder has: those of a file, known by content, or random ones.
 
-    Make it with :func:`find_weights`. The path is kept beside, in `path_`, and is no part of what
+    Make it with :func:`find_weights`. The path is stored separately, in `path_`, and is not part of what
     the weights are: a copied or renamed file is the same weights, and its results are found in the cache.
 
     Attributes
@@ -68,7 +68,7 @@ def find_weights(model: str, path: str | Path | None = None, size: str = "large"
     Raises
     ------
     InputError
-        When the file is missing, is not a whole safetensors file, or holds other tensors.
+        When the file is missing, is not a complete safetensors file, or holds other tensors.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def find_weights(model: str, path: str | Path | None = None, size: str = "large"
 
 
 def as_weights(model: str, given: Any) -> Weights:
-    """Take weights as they were found, or find them: a path, or None for random ones.
+    """Return weights as they are, or find them: by a path, or None for random ones.
 
     Raises
     ------
@@ -107,7 +107,7 @@ def read_header(path: Path, model: str) -> tuple[str, dict[str, tuple[int, ...]]
     Raises
     ------
     InputError
-        When it is missing or is no safetensors file of this model.
+        When it is missing or is not a safetensors file of this model.
     """
     safetensors = _safetensors()
     if not path.is_file():
@@ -118,8 +118,8 @@ def read_header(path: Path, model: str) -> tuple[str, dict[str, tuple[int, ...]]
             shapes = {key: tuple(file.get_slice(key).get_shape()) for key in file.keys()}  # noqa: SIM118
     except (safetensors.SafetensorError, ValueError, OSError) as error:
         raise InputError(
-            f"{path}: not a whole safetensors file ({error}). "
-            f"Make one of the published checkpoint with: neuroarena data convert {model} FILE"
+            f"{path}: not a complete safetensors file ({error}). "
+            f"Make one from the published checkpoint with: neuroarena data convert {model} FILE"
         ) from error
     if (
         not isinstance(note, dict)
@@ -128,7 +128,7 @@ def read_header(path: Path, model: str) -> tuple[str, dict[str, tuple[int, ...]]
     ):
         raise InputError(
             f"{path}: its header does not say that it holds {model}. "
-            f"Make it of the published checkpoint with: neuroarena data convert {model} FILE"
+            f"Make it from the published checkpoint with: neuroarena data convert {model} FILE"
         )
     return str(note["size"]), shapes
 
@@ -141,7 +141,7 @@ def load_module(weights: Weights, device: str = "cpu") -> Any:
     MissingDependency
         When torch or safetensors is not installed.
     InputError
-        When the file has changed or gone since it was found, or the device is not there.
+        When the file has changed or vanished since it was found, or the device is not available.
     """
     import_torch("A pretrained encoder")
     path = weights.path
@@ -154,7 +154,7 @@ def load_module(weights: Weights, device: str = "cpu") -> Any:
 
 
 def fresh_module(weights: Weights, device: str = "cpu") -> Any:
-    """Make a copy of the module that may be trained."""
+    """Make a trainable copy of the module."""
     import copy
 
     module = copy.deepcopy(load_module(weights, device))

@@ -29,13 +29,14 @@ def new_decoder(name: str, folder: Path) -> list[Path]:
     Raises
     ------
     InputError
-        When the name makes no module name, or a file of that name exists.
+        When the name cannot be a module name, or a file of that name exists.
     """
     words = [word for word in re.split(r"[\s_-]+", name.strip()) if word]
     module = "_".join(words).lower()
     if not module.isidentifier() or keyword.iskeyword(module):
         raise InputError(
-            f'"{name}" makes no Python module name. Use letters, digits and hyphens, for example my-decoder.'
+            f'"{name}" cannot be made into a Python module name. '
+            "Use letters, digits and hyphens, for example my-decoder."
         )
     values = {
         "module": module,
@@ -45,7 +46,7 @@ def new_decoder(name: str, folder: Path) -> list[Path]:
     targets = [folder / f"{module}.py", folder / f"test_{module}.py"]
     for path in targets:
         if path.exists():
-            raise InputError(f"{path}: there is a file of this name already. Nothing was written.")
+            raise InputError(f"{path}: there is already a file of this name. Nothing was written.")
     for path, template in zip(targets, ("decoder.py.txt", "test_decoder.py.txt"), strict=True):
         text = files(__package__).joinpath(template).read_text(encoding="utf-8")
         write_text(path, Template(text).substitute(values))

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from neuroarena.datasets.twin_folder import Limits, checked_options, spell_flag, write_twin
+from neuroarena.datasets.twin_folder import Limits, check_options, spell_flag, write_twin
 from neuroarena.errors import InputError
 from neuroarena.families.bci.bci_commands import latents as planted
 from neuroarena.families.bci.bci_commands import twin_files as files
@@ -103,7 +103,7 @@ def simulate(
     given: dict[str, Any] = {"subjects": subjects, "sessions": sessions, "runs": runs, "trials": trials}
     given |= {"channels": channels, "rate_hz": rate_hz, "seed": seed, "ideal": ideal, "strength": strength}
     given |= {"drift": drift, "format": format, "plant_leak": plant_leak}
-    options = checked_options("bci_commands", given, LIMITS)
+    options = check_options("bci_commands", given, LIMITS)
     for name, good, expected in (
         ("trials", trials % 3 == 0, "a multiple of three, so that classes are equally frequent"),
         ("format", format in files.FORMATS, f"one of {', '.join(files.FORMATS)}"),

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from neuroarena.datasets.twin_folder import Limits, checked_options, write_twin
+from neuroarena.datasets.twin_folder import Limits, check_options, write_twin
 from neuroarena.errors import InputError
 from neuroarena.families.bci.bci_commands import latents as planted
 
@@ -74,7 +74,7 @@ def simulate(
     """
     given: dict[str, Any] = {"subjects": subjects, "sessions": sessions, "seed": seed, "ideal": ideal}
     given |= {"strength": strength, "plant_leak": plant_leak}
-    options = checked_options("ssvep_exo", given, LIMITS)
+    options = check_options("ssvep_exo", given, LIMITS)
     if plant_leak == "length":
         raise InputError(
             "simulate ssvep_exo: --plant-leak must be channel or order: all trials of a file have one length. "

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from neuroarena.datasets.twin_folder import Limits, checked_options, write_twin
+from neuroarena.datasets.twin_folder import Limits, check_options, write_twin
 from neuroarena.families.brainscore.vision import drawings, network
 from neuroarena.families.brainscore.vision.twin_files import png, sha1, write_assembly, write_stimuli
 from neuroarena.families.brainscore.vision.twin_neurons import plant, reliability, spikes, trials
@@ -76,7 +76,7 @@ def simulate(
     """
     given: dict[str, Any] = {"images": images, "repetitions": repetitions, "neuroids": neuroids, "seed": seed}
     given |= {"explained": explained, "strength": strength, "plant_leak": None}
-    options = checked_options("brainscore_vision", given, LIMITS)
+    options = check_options("brainscore_vision", given, LIMITS)
     del options["plant_leak"]
     return write_twin(root, GENERATOR, GENERATOR_VERSION, options, _write)
 

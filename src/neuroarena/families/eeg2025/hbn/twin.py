@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from neuroarena.datasets.twin_folder import Limits, checked_options, write_twin
+from neuroarena.datasets.twin_folder import Limits, check_options, write_twin
 from neuroarena.errors import InputError
 from neuroarena.families.eeg2025.hbn.bdf_writer import write_bdf
 from neuroarena.families.eeg2025.hbn.twin_events import tell
@@ -107,7 +107,7 @@ def simulate(
     options: dict[str, Any] = {"releases": chosen, "people": people, "trials": trials, "seconds": seconds}
     options |= {"raw": raw, "seed": seed, "strength": strength}
     _check_choices(options)
-    options = checked_options("hbn", options, LIMITS)
+    options = check_options("hbn", options, LIMITS)
     write = functools.partial(_write, progress=progress)
     return write_twin(root, GENERATOR, GENERATOR_VERSION, options, write)
 

@@ -10,7 +10,7 @@ from typing import Any
 import h5py
 import numpy as np
 
-from neuroarena.datasets.twin_folder import Limits, checked_options, write_twin
+from neuroarena.datasets.twin_folder import Limits, check_options, write_twin
 from neuroarena.families.emg.emg2qwerty import twin_signal as signals
 from neuroarena.families.emg.emg2qwerty import twin_typing as typing
 
@@ -94,7 +94,7 @@ def simulate(
     options: dict[str, Any] = {"users": users, "sessions": sessions, "minutes": minutes, "keys": keys}
     options |= {"seed": seed, "strength": strength, "slips": slips, "plant_leak": plant_leak}
     return write_twin(
-        root, GENERATOR, GENERATOR_VERSION, checked_options("emg2qwerty", options, LIMITS), _write
+        root, GENERATOR, GENERATOR_VERSION, check_options("emg2qwerty", options, LIMITS), _write
     )
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from neuroarena.datasets.twin_folder import Limits, checked_options, spell_flag, write_twin
+from neuroarena.datasets.twin_folder import Limits, check_options, spell_flag, write_twin
 from neuroarena.errors import InputError
 
 GENERATOR = "neuroarena things_eeg2 twin"
@@ -102,7 +102,7 @@ def simulate(
         When an option is out of range, or the folder holds something else; nothing is written then.
     """
     options = {name: value for name, value in locals().items() if name not in ("root", "progress")}
-    options = checked_options("things_eeg2", options, LIMITS)
+    options = check_options("things_eeg2", options, LIMITS)
     _check_choices(options)
     return write_twin(
         root, GENERATOR, GENERATOR_VERSION, options, lambda folder, chosen: _write(folder, chosen, progress)

@@ -14,7 +14,7 @@ import h5py
 import numpy as np
 import pandas as pd
 
-from neuroarena.datasets.twin_folder import Limits, checked_options, write_twin
+from neuroarena.datasets.twin_folder import Limits, check_options, write_twin
 from neuroarena.families.neuroprobe.braintreebank import twin_montage as montages
 from neuroarena.families.neuroprobe.braintreebank import twin_signal as signals
 from neuroarena.families.neuroprobe.braintreebank import twin_transcript as transcripts
@@ -106,7 +106,7 @@ def simulate(
     options |= {"minutes": minutes, "seed": seed, "ideal": ideal, "strength": strength}
     write = functools.partial(_write, progress=progress)
     return write_twin(
-        root, GENERATOR, GENERATOR_VERSION, checked_options("braintreebank", options, LIMITS), write
+        root, GENERATOR, GENERATOR_VERSION, check_options("braintreebank", options, LIMITS), write
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from neuroarena.datasets.twin_folder import Limits, checked_options, write_twin
+from neuroarena.datasets.twin_folder import Limits, check_options, write_twin
 from neuroarena.errors import MissingDependency
 from neuroarena.families.sleep.sleep_edf import twin_sleep as sleep
 
@@ -88,7 +88,7 @@ def simulate(
     """
     options: dict[str, Any] = {"people": people, "recordings": recordings, "longest": longest, "seed": seed}
     options |= {"strength": strength, "plant_leak": plant_leak}
-    checked = checked_options("muse_sleep", options, LIMITS)
+    checked = check_options("muse_sleep", options, LIMITS)
     return write_twin(
         root, GENERATOR, GENERATOR_VERSION, checked, functools.partial(_write, progress=progress)
     )

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from neuroarena.datasets.twin_folder import Limits, checked_options, write_twin
+from neuroarena.datasets.twin_folder import Limits, check_options, write_twin
 from neuroarena.errors import MissingDependency
 from neuroarena.families.sleep.sleep_edf import twin_sleep as sleep
 
@@ -83,7 +83,7 @@ def simulate(
     """
     options: dict[str, Any] = {"people": people, "nights": nights, "minutes": minutes, "seed": seed}
     options |= {"strength": strength, "plant_leak": plant_leak}
-    checked = checked_options("sleep_edf", options, LIMITS)
+    checked = check_options("sleep_edf", options, LIMITS)
     return write_twin(
         root, GENERATOR, GENERATOR_VERSION, checked, functools.partial(_write, progress=progress)
     )
