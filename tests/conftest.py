@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
-from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -17,9 +17,14 @@ settings.register_profile("shared-machine", deadline=None, print_blob=True)
 settings.load_profile("shared-machine")
 
 
+_NUMBERS = itertools.count()
+
+
 @pytest.fixture(autouse=True)
-def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NEUROARENA_CACHE", str(tmp_path / "neuroarena-cache"))
+def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    # A name, no folder: most tests write nothing, and making a folder for each costs more than they do.
+    cache = tmp_path_factory.getbasetemp() / "caches" / str(next(_NUMBERS))
+    monkeypatch.setenv("NEUROARENA_CACHE", str(cache))
     for dataset in ("BRAINTREEBANK", "THINGS_EEG2", "BCI_COMMANDS", "SSVEP_EXO", "SLEEP_EDF", "MUSE_SLEEP"):
         monkeypatch.delenv(f"NEUROARENA_{dataset}", raising=False)
     for name in ("NEUROARENA_DATA", "NEUROARENA_EMG2QWERTY", "NEUROARENA_HBN", "ROOT_DIR_BRAINTREEBANK"):

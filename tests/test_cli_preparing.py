@@ -10,10 +10,10 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner, Result
 
+import track_twins
 from neuroarena import load_decoder
 from neuroarena.cli import main
 from neuroarena.cli.app import app
-from neuroarena.datasets import load_dataset
 from neuroarena.decoders import Linear
 from neuroarena.decoders.grid import decoder_grid, parse_grid
 from neuroarena.decoders.preparing import prepare_decoder
@@ -37,10 +37,8 @@ decoder = Plain()
 
 
 @pytest.fixture(scope="module")
-def twin(tmp_path_factory) -> str:
-    folder = tmp_path_factory.mktemp("prepared") / "twin"
-    load_dataset("braintreebank").simulate(folder, electrodes=16, minutes=2, subjects=1, sessions=2)
-    return str(folder)
+def twin() -> str:
+    return str(track_twins.twin("braintreebank", minutes=2, subjects=1))
 
 
 def run(twin: str, out: Path, *words: str) -> Result:

@@ -90,7 +90,7 @@ def test_a_bad_zip_is_refused_by_name_with_exit_code_2(tmp_path: Path, made, wor
         predict_windows(path, 1, [windows(1.0)], fresh_copy=False)
     assert caught.value.exit_code == 2
     assert path.name in str(caught.value)
-    assert [file.name for file in tmp_path.iterdir()] in ([], [path.name], ["neuroarena-cache"])
+    assert [file.name for file in tmp_path.iterdir()] in ([], [path.name])
 
 
 def test_a_folder_of_any_name_beside_submission_py_keeps_its_place(tmp_path: Path):

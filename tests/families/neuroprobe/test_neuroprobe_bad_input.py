@@ -11,16 +11,15 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from neuroarena import load_benchmark, load_dataset
+import track_twins
+from neuroarena import load_benchmark
 from neuroarena.cli import main
 from neuroarena.families.neuroprobe.braintreebank import BrainTreebank, word_table
 
 
 @pytest.fixture(scope="module")
-def twin(tmp_path_factory) -> Path:
-    folder = tmp_path_factory.mktemp("bad") / "twin"
-    load_dataset("braintreebank").simulate(folder, electrodes=16, minutes=2, subjects=1, sessions=2)
-    return folder
+def twin() -> Path:
+    return track_twins.twin("braintreebank", minutes=2, subjects=1)
 
 
 def features(change: Callable[[pd.DataFrame], pd.DataFrame]) -> Callable[[Path], None]:

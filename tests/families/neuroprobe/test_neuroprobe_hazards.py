@@ -21,7 +21,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from neuroarena import evaluate, load_benchmark, load_dataset
+import track_twins
+from neuroarena import evaluate, load_benchmark
 from neuroarena.families.neuroprobe import FAMILY, examples
 from neuroarena.families.neuroprobe.binding import film_notes
 from neuroarena.families.neuroprobe.folds import CROSS_SUBJECT_TRAINING
@@ -178,10 +179,8 @@ def test_10_no_published_split_trains_on_the_film_it_judges():
 
 
 @pytest.fixture(scope="module")
-def twin(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("twin") / "twin"
-    load_dataset("braintreebank").simulate(folder, electrodes=16, minutes=2, subjects=1, sessions=2)
-    return str(folder)
+def twin() -> str:
+    return str(track_twins.twin("braintreebank", minutes=2, subjects=1))
 
 
 def test_9_a_result_says_how_many_windows_its_folds_share(twin):

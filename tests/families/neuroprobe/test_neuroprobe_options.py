@@ -11,7 +11,8 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from neuroarena import evaluate, load_benchmark, load_dataset
+import track_twins
+from neuroarena import evaluate, load_benchmark
 from neuroarena.cli.app import app
 from neuroarena.errors import InputError
 from neuroarena.families.neuroprobe import FAMILY, time_bins
@@ -21,10 +22,8 @@ MODEL = "linear-laplacian-spectrogram"
 
 
 @pytest.fixture(scope="module")
-def twin(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("twin") / "twin"
-    load_dataset("braintreebank").simulate(folder, electrodes=16, minutes=4, subjects=2, sessions=2)
-    return str(folder)
+def twin() -> str:
+    return str(track_twins.twin("braintreebank"))
 
 
 @pytest.fixture
