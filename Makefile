@@ -36,9 +36,10 @@ test: $(VENV)/.dev ## Everything that is quick
 	@tools/system-packages
 	$(ONE_THREAD) $(BYTECODE) $(BIN)/python -m pytest -n $(CORES) --dist worksteal
 
-drills: $(VENV)/.dev ## The slow storms
+drills: $(VENV)/.dev ## The slow storms, and many more examples of every property
 	@tools/system-packages
-	$(ONE_THREAD) $(BYTECODE) $(BIN)/python -m pytest -n $(CORES) --dist worksteal -m drill --durations=8
+	$(ONE_THREAD) $(BYTECODE) $(BIN)/python -m pytest -n $(CORES) --dist worksteal -m "drill or hypothesis" \
+		--hypothesis-profile storm --durations=8
 
 bench: $(VENV)/.dev ## Measure speed and memory; figures go to bench-results/
 	$(BIN)/python -m bench

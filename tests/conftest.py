@@ -12,9 +12,10 @@ from hypothesis import settings
 # Doctests are collected from modules; a conftest is none, and several of them share a name.
 collect_ignore_glob = ["conftest.py", "*/conftest.py"]
 
-# Machines are shared: how long an example takes says nothing about the code.
-settings.register_profile("shared-machine", deadline=None, print_blob=True)
-settings.load_profile("shared-machine")
+# Machines are shared: how long an example takes says nothing about the code. `make drills` tries many more examples.
+settings.register_profile("quick", deadline=None, print_blob=True, max_examples=30)
+settings.register_profile("storm", deadline=None, print_blob=True, max_examples=200)
+settings.load_profile("quick")
 
 
 _NUMBERS = itertools.count()

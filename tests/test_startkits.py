@@ -25,7 +25,18 @@ NEEDS_TRANSFER = pytest.mark.skipif(
     "transfer" not in FAMILIES.names(), reason="the family transfer is not registered"
 )
 TRACKS = sorted(families_with("start_kit"))
-KITS = [pytest.param(track, marks=NEEDS_TRANSFER if track == "transfer" else ()) for track in TRACKS]
+# One kit of windows and one of streams are quick; the others differ in their data and decoders only.
+QUICK = ("img", "sleep")
+KITS = [
+    pytest.param(
+        track,
+        marks=[
+            *([NEEDS_TRANSFER] if track == "transfer" else []),
+            *([] if track in QUICK else [pytest.mark.drill]),
+        ],
+    )
+    for track in TRACKS
+]
 
 
 def commands(readme: str) -> list[list[str]]:

@@ -66,7 +66,7 @@ def test_a_window_that_is_too_short_is_refused_by_name():
 
 def test_scaling_is_learned_from_the_training_items_alone():
     train, test = waves(0)[0], waves(1)[0]
-    decoder = EEGNet(**QUICK).fit([train], None, context("number"))
+    decoder = EEGNet(max_epochs=1).fit([train], None, context("number"))
     n_fitted = 160 - 32
     np.testing.assert_allclose(decoder.mean_[:, 0], train.signals[:n_fitted].mean(axis=(0, 2)), atol=1e-4)
     before = decoder.predict([test])

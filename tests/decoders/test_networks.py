@@ -480,11 +480,11 @@ def twin(tmp_path_factory):
 @pytest.mark.parametrize(
     ("name", "narrow"),
     [
-        ("mlp", {"hidden": (64, 64)}),
-        ("cnn", {"maps": (8, 16, 16), "hidden": 32}),
-        ("cnn-raw", {"maps": (8, 8, 8), "hidden": 16}),
         ("gru", {"hidden": 32}),
-        ("stgcn", {}),
+        pytest.param("mlp", {"hidden": (64, 64)}, marks=pytest.mark.drill),
+        pytest.param("cnn", {"maps": (8, 16, 16), "hidden": 32}, marks=pytest.mark.drill),
+        pytest.param("cnn-raw", {"maps": (8, 8, 8), "hidden": 16}, marks=pytest.mark.drill),
+        pytest.param("stgcn", {}, marks=pytest.mark.drill),
     ],
 )
 def test_a_network_finds_what_is_planted_in_a_small_twin(name, narrow, twin, tmp_path_factory, monkeypatch):

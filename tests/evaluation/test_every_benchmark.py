@@ -23,8 +23,7 @@ from neuroarena.recordings import from_array
 from neuroarena.scoring import score
 from track_twins import bound, dataset_of, twin
 
-SLOW = ("hbn", "braintreebank", "sleep_edf")
-QUICK = ("neuroprobe/onset",)
+SLOW = ("hbn", "braintreebank", "sleep_edf", "muse_sleep")
 SEEDS = range(3)
 
 
@@ -35,7 +34,7 @@ def tasks(stream: bool) -> list[Any]:
         family, _, task = name.partition("/")
         manifest = FAMILIES.get(family).manifest(task, FAMILIES.get(family).definitions[0])
         if (manifest.stream is not None) is stream:
-            slow = name not in QUICK and (dataset_of(name) in SLOW or family == "transfer")
+            slow = dataset_of(name) in SLOW or family == "transfer"
             found.append(pytest.param(name, marks=pytest.mark.drill if slow else ()))
     return found
 

@@ -80,7 +80,6 @@ labels_strategy = st.lists(
 ).map(lambda pairs: [f"{stem}{number}" for stem, number in pairs])
 
 
-@settings(max_examples=60, deadline=None)
 @given(labels_strategy, st.integers(0, 2**32 - 1))
 def test_permuting_the_channels_permutes_the_result(labels: list[str], seed: int) -> None:
     signals = noise(3, len(labels), 5, seed=seed)

@@ -6,7 +6,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from features.tables import RATE_HZ, noise, numbered
@@ -87,7 +87,6 @@ def test_magnitudes_and_complex_parts_equal_torch(step: Spectrogram) -> None:
     np.testing.assert_allclose(complex_parts(parts, signals), expected, atol=1e-4, rtol=0)
 
 
-@settings(max_examples=120, deadline=None)
 @given(st.data())
 def test_any_frame_overlap_and_band_equals_torch(data: st.DataObject) -> None:
     size = data.draw(

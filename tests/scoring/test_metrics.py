@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, f1_score, roc_auc_score
@@ -102,7 +102,6 @@ def many_class_units(draw: Any) -> tuple[np.ndarray, np.ndarray, int]:
 
 
 @given(many_class_units())
-@settings(max_examples=60)
 def test_many_classes_equal_scikit_learn_one_vs_rest(unit: tuple[np.ndarray, np.ndarray, int]) -> None:
     prediction, target, classes = unit
     target = np.concatenate([np.arange(classes), target])[: len(target)]
@@ -112,7 +111,6 @@ def test_many_classes_equal_scikit_learn_one_vs_rest(unit: tuple[np.ndarray, np.
 
 
 @given(many_class_units())
-@settings(max_examples=60)
 def test_classes_that_do_not_occur_leave_the_mean_of_areas(unit: tuple[np.ndarray, np.ndarray, int]) -> None:
     prediction, target, classes = unit
     areas = [roc_auc_score(target == code, prediction[:, code]) for code in np.unique(target)]
@@ -120,7 +118,6 @@ def test_classes_that_do_not_occur_leave_the_mean_of_areas(unit: tuple[np.ndarra
 
 
 @given(many_class_units())
-@settings(max_examples=60)
 @pytest.mark.filterwarnings("ignore:y_pred contains classes")
 def test_label_metrics_equal_scikit_learn(unit: tuple[np.ndarray, np.ndarray, int]) -> None:
     prediction, target, classes = unit

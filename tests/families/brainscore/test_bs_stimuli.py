@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 from tiny_recordings import recordings, stimuli
@@ -140,7 +140,6 @@ def test_gray_images_become_colour_and_transparency_shows_the_screen():
     assert pixels[2, 2].tolist() == pixels[0, 0].tolist() == [1, 2, 3]
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.integers(1, 40), st.integers(1, 40), st.floats(0.2, 4))
 def test_canvas_and_offsets_are_rounded_half_to_even(width, height, ratio):
     canvas = tuple(int(np.rint(ratio * length)) for length in (width, height))

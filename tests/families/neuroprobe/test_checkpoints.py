@@ -14,7 +14,7 @@ import zipfile
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from neuroarena.decoders.pretrained import find_model, load_module
@@ -449,7 +449,6 @@ def test_missing_files_other_models_and_overwriting_are_refused(tmp_path):
         convert_checkpoint("labram", source)
 
 
-@settings(max_examples=150)
 @given(
     program=st.binary(max_size=60)
     | st.binary(max_size=40).map(lambda rest: b"\x80\x02(cposix\nsystem\n" + rest)

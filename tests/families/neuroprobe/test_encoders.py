@@ -317,7 +317,10 @@ def speech(tmp_path_factory):
     return load_benchmark("neuroprobe/speech", data=str(folder), judged=["1_2"], max_samples=100)
 
 
-@pytest.mark.parametrize("name", ON_A_TWIN)
+@pytest.mark.parametrize(
+    "name",
+    [name if name == "popt-finetuned" else pytest.param(name, marks=pytest.mark.drill) for name in ON_A_TWIN],
+)
 def test_an_encoder_finds_what_is_planted_in_a_small_twin_and_repeats_itself(name, speech, tmp_path):
     def ran() -> Result:
         decoder = load_decoder(name, size="tiny", zscore="global", **ON_A_TWIN[name])
