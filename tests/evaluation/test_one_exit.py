@@ -113,3 +113,16 @@ def test_a_copied_folder_is_still_ranked(printed, tmp_path):
         for each in ask("board", str(tmp_path), "--draws", "100")["rankings"]
         for row in each["table"]
     } == {"mine"}
+
+
+def test_a_task_whose_score_some_draws_leave_undefined_does_not_cost_the_others_their_board(tmp_path):
+    few = ["--data", str(hbn_twin()), "--fast", "--out", str(tmp_path / "out")]
+    said = ask("score", "eeg2025", str(zipped(tmp_path, code(), "mine.zip")), *few)
+    board = ask("board", str(tmp_path / "out"), "--draws", "2000")
+    found = {ranking["task"]: ranking for ranking in board["rankings"] if ranking["kind"] == "task"}
+    assert found["response-time"]["table"][0]["score"] == pytest.approx(
+        said["results"][0]["score"], abs=1e-12
+    )
+    # Four people: a draw of one of them alone has no spread to divide by.
+    assert said["results"][1]["interval"] is None
+    assert "not defined" in found["externalizing"]["unranked"][0]["reason"]

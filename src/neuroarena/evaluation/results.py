@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import re
@@ -59,7 +60,7 @@ class Result:
             return self.record.score
         return self.unit_scores.value
 
-    @property
+    @functools.cached_property
     def interval(self) -> tuple[float, float] | None:
         """The 95 % interval of the score over units, as boards draw it; None for fewer than two units."""
         if not self.complete or self.unit_scores is None:

@@ -1,0 +1,99 @@
+"""Comparisons as results: what each kind of Score is made of, what is kept, and what is said where nothing is."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tiny_recordings import PixelModel, pixels, recordings, stimuli
+
+from neuroarena.board import Board, Rules, entries_from_results
+from neuroarena.errors import InputError
+from neuroarena.evaluation import evaluate, load_result
+from neuroarena.families.brainscore import (
+    NeuralBenchmark,
+    RSABenchmark,
+    TrainTestNeuralBenchmark,
+    load_metric,
+)
+from neuroarena.families.brainscore.comparison import NeuralComparison
+from toy import toy_benchmark
+
+
+def parts(array, at=40):
+    """Training and test assemblies of other stimuli."""
+    return array.isel(presentation=slice(0, at)), array.isel(presentation=slice(at, None))
+
+
+def rsa():
+    return RSABenchmark(
+        "Tiny.IT-rsa", recordings(neuroids=40, noise=1.0), visual_degrees=8, number_of_trials=1
+    )
+
+
+def train_test(**options):
+    first, second = parts(recordings(noise=0.2))
+    return TrainTestNeuralBenchmark(
+        "Tiny.IT-split", first, second, load_metric("ridge_split"), 8, 1, ceiling_func=lambda: 0.9, **options
+    )
+
+
+def test_rsa_is_ranked_over_subjects_and_keeps_the_rows_of_the_models_dissimilarities(tmp_path):
+    result = evaluate(PixelModel(), NeuralComparison(rsa()), out=tmp_path)
+    assert result.unit_scores.table["unit"].tolist() == ["monkey0", "monkey1"]
+    assert result.unit_scores.value == pytest.approx(result.score, abs=1e-12)
+    assert result.manifest.unit == "subject"
+    kept = load_result(result.folder).predictions
+    expected = 1 - np.corrcoef(pixels(stimuli()))
+    np.testing.assert_allclose(np.stack(kept["values"]), expected, atol=1e-6)
+    assert kept["id"].tolist() == list(stimuli().ids)
+    ranking = Board(entries_from_results([result]), Rules(n_draws=100)).rankings[0]
+    assert ranking.table["score"].tolist() == pytest.approx([result.score], abs=1e-12)
+
+
+@pytest.mark.parametrize("options", [{}, {"alpha_coord": "subject"}], ids=["all", "by subject"])
+def test_a_fixed_test_part_keeps_its_predictions_and_its_units_make_the_score(options):
+    result = evaluate(PixelModel(), NeuralComparison(train_test(**options)))
+    assert result.unit_scores.value == pytest.approx(result.score, abs=1e-12)
+    assert set(result.predictions["id"]) == set(list(stimuli().ids)[40:])
+    assert result.manifest.unit == ("subject" if options else "neuroid")
+
+
+def test_a_metric_that_aggregates_in_its_own_way_is_kept_and_says_why_it_cannot_rank():
+    class Best(type(load_metric("ridge"))):
+        def aggregate(self, scores):
+            return scores.max("neuroid")
+
+    benchmark = NeuralBenchmark("Tiny.IT-best", recordings(), Best("ridge"), 8, 1, ceiling_func=lambda: 0.9)
+    result = evaluate(PixelModel(), NeuralComparison(benchmark))
+    assert result.score is not None
+    assert result.unit_scores is None
+    assert "aggregates its neuroids in a way of its own" in result.record.left_out["unit_scores"]
+    (reason,) = Board(entries_from_results([result])).rankings[0].unranked["reason"]
+    assert "in a way of its own" in reason
+
+
+def test_the_interval_of_a_median_is_that_of_drawing_neuroids_and_taking_their_median_again():
+    benchmark = NeuralBenchmark(
+        "Tiny.IT-ridge", recordings(neuroids=7), load_metric("ridge"), 8, 1, ceiling_func=lambda: 0.9
+    )
+    result = evaluate(PixelModel(), NeuralComparison(benchmark))
+    wide = result.unit_scores.table.pivot(index="fold", columns="unit", values="raw").to_numpy()
+    clusters = result.unit_scores.by_unit()["cluster"].to_numpy()
+    rng, scores = np.random.default_rng(0), []
+    for _ in range(4000):
+        # The rule of boards: a subject that is drawn twice brings the same neuroids twice.
+        owned = {owner: np.flatnonzero(clusters == owner) for owner in ("monkey0", "monkey1")}
+        inside = {owner: rng.choice(own, len(own)).tolist() for owner, own in owned.items()}
+        drawn = [at for owner in rng.choice(["monkey0", "monkey1"], 2) for at in inside[owner]]
+        r = np.median(wide[:, drawn], axis=1).mean()
+        scores.append(np.sign(r) * r**2 / 0.9)
+    assert result.interval == pytest.approx(np.percentile(scores, [2.5, 97.5]), abs=0.03)
+
+
+def test_models_and_decoders_are_not_asked_together_and_a_split_is_known_by_name():
+    from neuroarena.evaluation import evaluate_all
+
+    with pytest.raises(InputError, match="judges models"):
+        evaluate_all([(None, PixelModel())], [NeuralComparison(rsa()), toy_benchmark()], [None])
+    with pytest.raises(InputError, match='No split "within"'):
+        evaluate(PixelModel(), NeuralComparison(rsa()), "within")
