@@ -124,7 +124,7 @@ def _called_x(array):
             DataQualityError,
             'NaN, the first to stimulus "im005"',
         ),
-        (lambda a: a.drop_vars("stimulus_id"), ConfigError, "what look_at.. gave is no assembly"),
+        (lambda a: a.drop_vars("stimulus_id"), ConfigError, "look_at.. did not return an assembly"),
         (lambda a: a.values, ConfigError, "got a ndarray"),
     ],
 )
@@ -207,7 +207,7 @@ def test_a_benchmark_must_be_callable():
 
 
 def test_what_is_no_model_is_refused_by_the_method_it_lacks():
-    with pytest.raises(ConfigError, match=r"A dict is no model: it has no start_recording\(\)"):
+    with pytest.raises(ConfigError, match=r"A dict is not a model: it has no start_recording\(\)"):
         neural()({})  # type: ignore[arg-type]
 
 
@@ -267,7 +267,7 @@ def test_each_neuroid_can_have_its_own_ceiling():
     expected = np.sign(r.values) * r.values**2 / c.values
     np.testing.assert_allclose(result.attrs["ceiled_scores"].values.ravel(), expected.ravel())
     assert result.value == pytest.approx(expected.mean())
-    with pytest.raises(ConfigError, match="The ceiling has no value for each neuroid"):
+    with pytest.raises(ConfigError, match="The ceiling has no values per neuroid"):
         train_test(per_neuroid_ceiling=True, ceiling_func=lambda: 1)(PixelModel())
 
 
@@ -284,7 +284,7 @@ def test_a_neuroid_with_a_ceiling_below_zero_is_named():
 
 def test_parts_with_other_neuroids_or_without_the_coordinate_are_refused():
     other = recordings().assign_coords(neuroid_id=("neuroid", ["other", *(f"IT{i}" for i in range(1, 6))]))
-    with pytest.raises(AlignmentError, match='neuroids "IT0", "other" are in one of the two'):
+    with pytest.raises(AlignmentError, match='neuroids "IT0", "other" are in only one of the two'):
         train_test_of(recordings(), other)
     with pytest.raises(ConfigError, match='no coordinate "lab"'):
         train_test(alpha_coord="lab")
@@ -326,5 +326,5 @@ def test_rsa_averages_over_subjects_and_divides_by_the_upper_bound():
 
 def test_rsa_with_a_similarity_that_is_no_number_names_the_subject():
     benchmark = RSABenchmark("X", recordings(), 8, 1, lambda source, target: Score(np.nan), lambda: 1)
-    with pytest.raises(DataQualityError, match='subjects "monkey0", "monkey1" is no number'):
+    with pytest.raises(DataQualityError, match='subjects "monkey0", "monkey1" is not a number'):
         benchmark(PixelModel())

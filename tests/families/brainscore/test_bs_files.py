@@ -99,7 +99,7 @@ def _wrong_dims(path):
 @pytest.mark.parametrize(
     ("make", "error", "said"),
     [
-        (lambda path: None, ConfigError, "there is no such file"),
+        (lambda path: None, ConfigError, "this file does not exist"),
         (lambda path: path.write_bytes(b"not a file"), ConfigError, "cannot be read as netCDF-4"),
         (lambda path: path.write_bytes(b""), ConfigError, "cannot be read as netCDF-4"),
         (_two_variables, ConfigError, 'holds 2 data variables \\("a", "b"\\)'),
@@ -132,7 +132,7 @@ def test_an_assembly_needs_a_name_that_can_be_a_file_name(tmp_path):
     with pytest.raises(ConfigError, match=r'"\.\./x" cannot be part of a file name'):
         write_assembly(array, tmp_path, "../x")
     array.attrs = {}
-    with pytest.raises(ConfigError, match="under an identifier"):
+    with pytest.raises(ConfigError, match="needs an identifier to be written under"):
         write_assembly(array, tmp_path)
     assert file_identifier("a.b-c") == "a_b-c"
 
@@ -218,7 +218,7 @@ def _link(path):
 @pytest.mark.parametrize(
     ("table", "make", "error", "said"),
     [
-        (ONE, lambda path: None, ConfigError, r"stimulus_x\.zip: there is no such file"),
+        (ONE, lambda path: None, ConfigError, r"stimulus_x\.zip: this file does not exist"),
         (ONE, lambda path: path.write_text("no"), ConfigError, "cannot be read as a zip"),
         (
             "stimulus_id,filename\na,a.png\nb,b.png\n",
@@ -232,9 +232,9 @@ def _link(path):
             DataQualityError,
             'also holds "c.png"',
         ),
-        (ONE, lambda path: _zip(path, [("in/a.png", "1")]), ConfigError, '"in/a.png" is no plain file'),
-        (ONE, lambda path: _zip(path, [("../a.png", "1")]), ConfigError, '"../a.png" is no plain file'),
-        (ONE, _link, ConfigError, '"a.png" is no plain file'),
+        (ONE, lambda path: _zip(path, [("in/a.png", "1")]), ConfigError, '"in/a.png" is not a plain file'),
+        (ONE, lambda path: _zip(path, [("../a.png", "1")]), ConfigError, '"../a.png" is not a plain file'),
+        (ONE, _link, ConfigError, '"a.png" is not a plain file'),
         (
             "stimulus_id,filename\na,../a.png\n",
             lambda path: None,
@@ -265,7 +265,7 @@ def test_a_member_twice_and_a_bomb_are_refused(tmp_path):
         read_stimulus_set(csv)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("a.png", bytes(120 * 2**20))
-    with pytest.raises(ConfigError, match="which no images do"):
+    with pytest.raises(ConfigError, match="far more than images would"):
         read_stimulus_set(csv)
 
 
@@ -273,7 +273,7 @@ def test_a_missing_file_in_a_folder_and_a_strange_folder_in_the_way_are_named(tm
     csv, zipped = write_stimulus_set(stimuli(3), tmp_path)
     (tmp_path / "stimulus_tiny").mkdir()
     (tmp_path / "stimulus_tiny" / "im000.png").write_text("mine")
-    with pytest.raises(ConfigError, match="is there already and does not hold the files"):
+    with pytest.raises(ConfigError, match="already exists and does not hold the files"):
         read_stimulus_set(csv)
     assert (tmp_path / "stimulus_tiny" / "im000.png").read_text() == "mine"
     with pytest.raises(
@@ -290,5 +290,5 @@ def test_two_files_of_one_name_are_refused(tmp_path):
     )
     with pytest.raises(ConfigError, match=r'"1\.png" would occur twice'):
         write_stimulus_set(shown, tmp_path)
-    with pytest.raises(ConfigError, match="under an identifier"):
+    with pytest.raises(ConfigError, match="needs an identifier to be written under"):
         write_stimulus_set(StimulusSet(shown.table, images=images), tmp_path)

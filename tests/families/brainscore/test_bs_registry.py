@@ -152,7 +152,7 @@ def test_factories_that_make_something_else_are_refused():
     for load, said in (
         (load_benchmark, "not a benchmark"),
         (load_stimulus_set, "not a StimulusSet"),
-        (load_model, "A int is no model"),
+        (load_model, "A int is not a model"),
         (load_dataset, "got a int"),
     ):
         with pytest.raises(ConfigError, match=said):
@@ -243,7 +243,7 @@ def test_folders_without_plugins_are_refused(tmp_path, monkeypatch):
     with pytest.raises(ConfigError, match="there is no plugin here"):
         add_plugins(tmp_path)
     monkeypatch.setenv("NEUROARENA_PLUGINS", str(tmp_path / "gone"))
-    with pytest.raises(ConfigError, match=r"\$NEUROARENA_PLUGINS names .*gone, which is no folder"):
+    with pytest.raises(ConfigError, match=r"\$NEUROARENA_PLUGINS names .*gone, which is not a folder"):
         load_benchmark("X")
 
 
@@ -267,7 +267,7 @@ def test_the_scaffold_passes_its_own_test_and_is_found_by_name(tmp_path, monkeyp
 
 
 @pytest.mark.parametrize(
-    ("name", "said"), [("3 wishes", "makes no Python package name"), ("class", "no Python package")]
+    ("name", "said"), [("3 wishes", "cannot become the name of a Python package"), ("class", "cannot become the name of a Python package")]
 )
 def test_a_name_that_makes_no_package_is_refused(tmp_path, name, said):
     with pytest.raises(InputError, match=said):

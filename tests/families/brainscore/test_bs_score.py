@@ -145,8 +145,8 @@ def test_json_gives_back_the_score_with_its_arrays_and_scores():
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("{", "no JSON"),
-        ("[]", "holds no Score"),
+        ("{", "not JSON"),
+        ("[]", "does not hold a Score"),
         ('{"kind": "score", "schema_version": 9}', "schema version 9"),
         ('{"kind": "score", "schema_version": 1, "value": "a", "attrs": {}}', "value"),
         (

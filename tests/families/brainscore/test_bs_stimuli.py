@@ -64,7 +64,7 @@ def test_a_set_in_the_attributes_of_an_array_stays_small():
             lambda: StimulusSet(pd.DataFrame({"stimulus_id": ["a"]}), {"a": "gone.png"}, "X"),
             r'"X": the files "gone\.png" do',
         ),
-        (lambda: stimuli().get_stimulus("im000"), "lives in memory"),
+        (lambda: stimuli().get_stimulus("im000"), "is held in memory"),
         (lambda: stimuli().image("nobody"), 'no stimulus "nobody"'),
         (lambda: stimuli().select(["im000", "nobody"]), 'no stimulus "nobody"'),
         (lambda: stimuli()["colour"], 'no column "colour"'),
@@ -194,7 +194,7 @@ def test_nothing_is_written_before_it_is_asked_for_and_then_png(files, tmp_path)
         (lambda: place_on_screen(stimuli(), 8), "neither by source_visual_degrees nor by"),
         (lambda: place_on_screen(stimuli(), 0, 8), 'degrees of "target" are not a positive number'),
         (lambda: place_on_screen(stimuli(degrees=float("nan")), 8), '"im000", "im001", "im002" and 57 more'),
-        (lambda: place_on_screen(place_on_screen(stimuli(), 8, 4), 4), "is on a screen already"),
+        (lambda: place_on_screen(place_on_screen(stimuli(), 8, 4), 4), "is already on a screen"),
     ],
 )
 def test_a_size_said_twice_or_not_at_all_is_refused(call, said):

@@ -114,10 +114,10 @@ def test_a_study_that_is_not_there_is_named_with_its_file(tmp_path):
 def test_a_missing_table_and_a_missing_picture_are_named(tmp_path):
     for name in ("assy_dicarlo_Kar2019.nc", "stimulus_dicarlo_Kar2019.csv"):
         shutil.copy(small_twin() / name, tmp_path)
-    with pytest.raises(ConfigError, match=r"stimulus_dicarlo_Kar2019\.zip: there is no such file"):
+    with pytest.raises(ConfigError, match=r"stimulus_dicarlo_Kar2019\.zip: this file does not exist"):
         load_benchmark("Kar2019-ost", data=tmp_path)
     (tmp_path / "stimulus_dicarlo_Kar2019.csv").unlink()
-    with pytest.raises(ConfigError, match=r"stimulus_dicarlo_Kar2019\.csv: there is no such file"):
+    with pytest.raises(ConfigError, match=r"stimulus_dicarlo_Kar2019\.csv: this file does not exist"):
         load_benchmark("Kar2019-ost", data=tmp_path)
 
 
@@ -135,7 +135,7 @@ def test_every_dataset_and_stimulus_set_is_registered():
 def test_a_published_name_may_be_registered_with_data_of_ones_own():
     name = "MajajHong2015.V4-pls"
     mine = load_benchmark(name, data=small_twin())
-    with pytest.warns(UserWarning, match=f'"{name}" from .*test_bsd_definitions.* takes the place'):
+    with pytest.warns(UserWarning, match=f'"{name}" from .*test_bsd_definitions.* replaces the one'):
         benchmark_registry[name] = lambda: mine
     try:
         assert load_benchmark(name) is mine

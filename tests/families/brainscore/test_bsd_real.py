@@ -64,7 +64,7 @@ def test_features_by_category_are_compared_with_every_run():
 @needs_haxby
 def test_an_image_model_needs_a_picture_of_every_category(tmp_path):
     pixels = load_model("pixels", cache=False)
-    with pytest.raises(ConfigError, match=r"not part of the data\. Give pictures=FOLDER"):
+    with pytest.raises(ConfigError, match=r"not part of the data\. Pass pictures=FOLDER"):
         score(pixels, load_benchmark("Haxby2001-slice", data=HAXBY))
     rng = np.random.default_rng(0)
     for kind in KINDS[:-1]:
@@ -79,7 +79,7 @@ def test_an_image_model_needs_a_picture_of_every_category(tmp_path):
 @pytest.mark.parametrize(
     ("stored", "said"),
     [
-        (None, "there is no haxby_sub001_1slice.npz"),
+        (None, "haxby_sub001_1slice.npz, which .* needs, is missing"),
         (b"nothing", "cannot be read as X, y, run and label_names"),
         ({"X": np.zeros((4, 2))}, "cannot be read as X, y, run and label_names"),
         (
@@ -105,7 +105,7 @@ def test_a_file_that_holds_no_slice_is_refused_by_name(tmp_path, stored, said):
 
 @pytest.mark.parametrize("name", ["Haxby2001-slice", "Kriegeskorte2008.IT-rdm"])
 def test_real_data_that_nobody_named_are_asked_for(name):
-    with pytest.raises(InputError, match=r"no folder was named\. Give data=FOLDER, or set \$NEUROARENA_"):
+    with pytest.raises(InputError, match=r"no folder was named\. Pass data=FOLDER, or set \$NEUROARENA_"):
         load_benchmark(name)
 
 
@@ -180,7 +180,7 @@ def test_a_file_of_images_that_is_not_whole_is_refused(tmp_path, images):
     with pytest.raises(ConfigError, match=r"shape \(4, 92, 92\), expected \(3, 92, 92\)"):
         DissimilarityBenchmark("Mine-rdm", images.rdms, ["a", "b", "c"], images.stimuli, "IT", 8)
     shutil.copy(IMAGES / "92_brainRDMs.mat", tmp_path)
-    with pytest.raises(InputError, match=r"no Kriegeskorte_Neuron2008_supplementalData\.mat"):
+    with pytest.raises(InputError, match=r": Kriegeskorte_Neuron2008_supplementalData\.mat"):
         load_benchmark("Kriegeskorte2008.IT-rdm", data=tmp_path)
     (tmp_path / "Kriegeskorte_Neuron2008_supplementalData.mat").write_bytes(b"none")
     with pytest.raises(ConfigError, match="cannot be read as a MATLAB file with stimuli_92objs"):

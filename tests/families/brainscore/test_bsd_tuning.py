@@ -163,8 +163,8 @@ def test_a_neuron_below_five_spikes_is_not_described():
     ("spoil", "said"),
     [
         (lambda r: r.drop_vars("phase"), 'lack the coordinates "phase"'),
-        (lambda r: r.isel(presentation=slice(1, None)), "no whole grid"),
-        (lambda r: r.isel(presentation=[0, 0, 1, 2]), "no whole grid"),
+        (lambda r: r.isel(presentation=slice(1, None)), "do not form a complete grid"),
+        (lambda r: r.isel(presentation=[0, 0, 1, 2]), "do not form a complete grid"),
     ],
 )
 def test_gratings_that_are_no_grid_are_refused(spoil, said):

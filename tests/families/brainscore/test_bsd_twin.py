@@ -197,7 +197,7 @@ SPOILED = [
     (lambda r: _flip(r / "stimulus_hvm-public.zip"), "stimulus_hvm-public.zip: the file .* is damaged"),
     (lambda r: _rewrite_table(r, lambda t: t.drop(columns="filename")), "lacks stimulus_id"),
     (lambda r: _rewrite_table(r, lambda t: t.drop(columns="object_name")), 'column "object_name" is missing'),
-    (lambda r: _rewrite_table(r, lambda t: pd.concat([t, t[:1]])), "is there more than once"),
+    (lambda r: _rewrite_table(r, lambda t: pd.concat([t, t[:1]])), "occurs more than once"),
     (lambda r: _rewrite_table(r, lambda t: t.assign(image_id=["x", *t["image_id"][1:]])), "shows 1 stimuli"),
     (lambda r: _drop(r, "repetition"), 'the coordinate "repetition" is missing'),
     (lambda r: _drop(r, "image_id"), 'the coordinate "stimulus_id" \\(or "image_id"\\) is missing'),
@@ -207,7 +207,7 @@ SPOILED = [
     (lambda r: (r / "assy_dicarlo_Kar2019.nc").write_bytes(b"no"), "assy_dicarlo_Kar2019.nc: cannot be read"),
     (
         lambda r: (r / "assy_dicarlo_Kar2019.nc").unlink(),
-        "assy_dicarlo_Kar2019.nc: is missing, though the card",
+        "assy_dicarlo_Kar2019.nc: is missing, although the card",
     ),
     (
         lambda r: (r / "simulated.json").write_text("{"),
@@ -216,10 +216,10 @@ SPOILED = [
     (lambda r: (r / "simulated.json").write_text("{}"), 'says "simulated": true'),
     (
         lambda r: (r / "simulated.json").unlink(),
-        "MajajHong2015_public.nc: the SHA-1 is .* published file is 13d28c",
+        "MajajHong2015_public.nc: the SHA-1 is .* published file has 13d28c",
     ),
     (lambda r: [path.unlink() for path in r.glob("assy*")], "there is no assembly here"),
-    (lambda r: shutil.rmtree(r), "there is no such folder"),
+    (lambda r: shutil.rmtree(r), "this folder does not exist"),
 ]
 
 

@@ -93,7 +93,7 @@ def test_a_choice_that_cannot_be_made_is_refused():
         choose_layers(model, {})
     with pytest.raises(ConfigError, match="stage9"):
         choose_layers(model, {"IT": lambda _: Score(1)}, ["stage9"])
-    with pytest.raises(ConfigError, match="one region of its own"):
+    with pytest.raises(ConfigError, match="needs a region of its own"):
         choose_layers(model, [lambda _: Score(1)], STAGES)
 
 

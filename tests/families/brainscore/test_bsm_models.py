@@ -134,7 +134,7 @@ def test_a_wrong_layer_is_refused_with_the_part_that_is_missing():
         RegionModel("net", features, {"IT": "stage1.relu"})
     with pytest.raises(ConfigError, match=r'the network has no part "conv"'):
         features.check_layer("conv")
-    with pytest.raises(ConfigError, match='layer "unused" is not run'):
+    with pytest.raises(ConfigError, match='layer "unused" does not run'):
         TorchFeatures(Recurrent(), SMALL).batch([shown().image("im0")], "unused")
     with pytest.raises(ConfigError, match="run 3 times in one pass"):
         TorchFeatures(Recurrent(), SMALL).batch([shown().image("im0")], "cell")
@@ -171,7 +171,7 @@ def test_a_model_without_time_repeats_itself_in_every_bin():
 
 @pytest.mark.parametrize(
     ("bins", "message"),
-    [([(80, 70)], "does not end after it starts"), ([3], "no pair"), ([(1, 2, 3)], "no pair")],
+    [([(80, 70)], "does not end after it starts"), ([3], "not a pair"), ([(1, 2, 3)], "not a pair")],
 )
 def test_a_time_bin_that_is_none_is_refused(bins: Any, message: str):
     with pytest.raises(ConfigError, match=message):
@@ -219,7 +219,7 @@ def test_principal_components_are_those_of_sklearn_on_the_stimuli_given():
     narrow.start_recording("IT")
     assert narrow.look_at(stimuli).shape == (10, 3)
     with pytest.raises(
-        ConfigError, match="31 principal components need as many images to be fitted on, got 30"
+        ConfigError, match="Fitting 31 principal components needs at least as many images, got 30"
     ):
         Reduction(31, others)
 
@@ -249,8 +249,8 @@ def test_memory_is_bounded_by_the_batch():
 @pytest.mark.parametrize(
     ("function", "message"),
     [
-        (lambda images: np.zeros(len(images)), r"gave the shape \(3,\) for 3 images"),
-        (lambda images: np.zeros((len(images) + 1, 2)), r"gave the shape \(4, 2\) for 3 images"),
+        (lambda images: np.zeros(len(images)), r"returned the shape \(3,\) for 3 images"),
+        (lambda images: np.zeros((len(images) + 1, 2)), r"returned the shape \(4, 2\) for 3 images"),
     ],
 )
 def test_a_function_that_gives_no_row_an_image_is_refused(function: Any, message: str):
@@ -300,7 +300,7 @@ def test_stimuli_without_features_are_named():
     )
     with pytest.raises(AlignmentError, match='2 of 4 stimuli: "im1", "im3"'):
         PrecomputedFeatures(array).look_at(stimuli)
-    with pytest.raises(AlignmentError, match='"im0" are given more than once'):
+    with pytest.raises(AlignmentError, match='"im0" occur more than once'):
         PrecomputedFeatures(array.isel(presentation=[0, 0]))
     by_set = PrecomputedFeatures({"noise": array, "other": array})
     assert by_set.look_at(stimuli.select(["im2"])).shape == (1, 3)

@@ -189,7 +189,7 @@ CEILINGS: list[Refusal] = [
         "rsa",
         lambda: TARGET.assign_coords(subject=("neuroid", ["one"] * 7)),
         DataQualityError,
-        'two or more subjects, got "one" only',
+        'two or more subjects, got only "one"',
     ),
     *(
         (

@@ -296,7 +296,7 @@ def test_an_aggregate_that_gives_no_number_is_refused():
         def aggregate(self, scores):
             return scores.median(dim="neuroid") * np.nan
 
-    with pytest.raises(DataQualityError, match="aggregate gave nan"):
+    with pytest.raises(DataQualityError, match="aggregate returned nan"):
         Unfinished("ridge")(*pair())
 
 

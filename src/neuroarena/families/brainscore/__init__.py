@@ -1,6 +1,6 @@
 """Brain-Score: models of vision against recordings.
 
-Somebody who learned the public package changes only import lines. The names are loaded when they are first used.
+Code written for the public package needs only its import lines changed. The names are loaded when they are first used.
 """
 
 from __future__ import annotations

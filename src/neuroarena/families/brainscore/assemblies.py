@@ -31,12 +31,12 @@ class NeuralAssembly:
         In any order of dims. Coordinates: ``stimulus_id`` on presentation, ``neuroid_id`` on neuroid, and where
         there is time ``time_bin_start`` and ``time_bin_end`` in ms from stimulus onset (scalars when a single bin
         was squeezed). MultiIndexes are flattened; an old ``image_id`` is copied to ``stimulus_id``. NaN is
-        allowed where ``repetition`` tells trials apart, infinity never.
+        allowed where ``repetition`` distinguishes trials, infinity never.
 
     Raises
     ------
     ConfigError
-        When a dim or a coordinate is missing, unknown, or not a flat one.
+        When a dim or a coordinate is missing, unknown, or not flat.
     DataQualityError
         When an id is missing or a value is not a number.
 
@@ -58,7 +58,7 @@ class NeuralAssembly:
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """Name used in messages."""
         return _name(self.array)
 
     @property
@@ -138,9 +138,9 @@ class PropertyAssembly:
 
 
 def flat(array: xr.DataArray) -> xr.DataArray:
-    """Give an array with plain coordinates only: MultiIndexes flattened, old names copied to the new ones.
+    """Return an array with plain coordinates only: MultiIndexes flattened, old names copied to the new ones.
 
-    The values and the given object are left alone.
+    Neither the values nor the object passed in are changed.
     """
     if not isinstance(array, xr.DataArray):
         inner = getattr(array, "array", None)
@@ -161,15 +161,15 @@ def flat(array: xr.DataArray) -> xr.DataArray:
 
 
 def as_array(assembly: Any) -> xr.DataArray:
-    """Give the checked array of neural responses, from an array or from an assembly."""
+    """Return the checked array of neural responses, from an array or from an assembly."""
     return assembly.array if isinstance(assembly, NeuralAssembly) else NeuralAssembly(assembly).array
 
 
 def region_of(array: xr.DataArray) -> str:
-    """Give the one region of an array's neuroids."""
+    """Return the one region of an array's neuroids."""
     if "region" not in array.coords:
         raise ConfigError(
-            f'{_name(array)}: the neuroids have no coordinate "region". Say where they were recorded.'
+            f'{_name(array)}: the neuroids have no coordinate "region". Add it to name where they were recorded.'
         )
     regions = pd.unique(np.atleast_1d(array["region"].values))
     if len(regions) != 1:
@@ -181,7 +181,7 @@ def region_of(array: xr.DataArray) -> str:
 
 
 def time_bins_of(array: xr.DataArray) -> TimeBins:
-    """Give the time bins of an array as (start, end) in ms, whole numbers where they are whole."""
+    """Return the time bins of an array as (start, end) in ms, whole numbers where they are whole."""
     if "time_bin_start" not in array.coords or "time_bin_end" not in array.coords:
         return []
     starts, ends = (np.atleast_1d(array[name].values) for name in ("time_bin_start", "time_bin_end"))
@@ -189,7 +189,7 @@ def time_bins_of(array: xr.DataArray) -> TimeBins:
 
 
 def squeeze_time(array: xr.DataArray) -> xr.DataArray:
-    """Take out the time dim when it has one bin; several bins are left."""
+    """Drop the time dim when it has a single bin; several bins are kept."""
     return array.squeeze("time_bin") if "time_bin" in array.dims and array.sizes["time_bin"] == 1 else array
 
 
@@ -218,7 +218,7 @@ def average_time(array: xr.DataArray, start_ms: float, end_ms: float) -> xr.Data
     joined = all(one[1] == two[0] for one, two in itertools.pairwise(chosen))
     if not chosen or chosen[0][0] != start_ms or chosen[-1][1] != end_ms or not joined:
         raise ConfigError(
-            f"{_name(array)}: the time bins do not cover {start_ms} to {end_ms} ms without gap; "
+            f"{_name(array)}: the time bins do not cover {start_ms} to {end_ms} ms without gaps; "
             f"there are {len(bins)} from {min(bins, default='none')} to {max(bins, default='none')}."
         )
     averaged = array.isel(time_bin=np.flatnonzero(inside)).mean("time_bin", keep_attrs=True)
@@ -226,7 +226,7 @@ def average_time(array: xr.DataArray, start_ms: float, end_ms: float) -> xr.Data
 
 
 def join_stimuli(array: xr.DataArray, stimulus_set: StimulusSet) -> xr.DataArray:
-    """Add the columns of a stimulus set to the presentations, by stimulus id; the array's own columns win.
+    """Add the columns of a stimulus set to the presentations, by stimulus id; the array's own columns take precedence.
 
     Raises
     ------

@@ -26,7 +26,7 @@ VARIABLE = "data"
 
 
 def file_identifier(identifier: str) -> str:
-    """Give an identifier as file names hold it: dots are underscores.
+    """Return an identifier as file names hold it: dots are underscores.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def file_identifier(identifier: str) -> str:
 
 
 def check_sha1(path: str | Path, sha1: str | None) -> Path:
-    """Check that a file is there and, where a SHA-1 is given, that it is the one meant.
+    """Check that a file exists and, where a SHA-1 is given, that its content matches.
 
     Raises
     ------
@@ -50,12 +50,12 @@ def check_sha1(path: str | Path, sha1: str | None) -> Path:
     """
     path = Path(path)
     if not path.is_file():
-        raise ConfigError(f"{path}: there is no such file.")
+        raise ConfigError(f"{path}: this file does not exist.")
     if sha1 is not None:
         with open(path, "rb") as file:
             found = hashlib.file_digest(file, "sha1").hexdigest()
         if found != sha1.lower():
-            raise DataQualityError(f"{path}: the SHA-1 is {found}, expected {sha1}. Get the file again.")
+            raise DataQualityError(f"{path}: the SHA-1 is {found}, expected {sha1}. Download the file again.")
     return path
 
 
@@ -67,9 +67,9 @@ def read_assembly(
     Parameters
     ----------
     path : str or Path
-        Holds one data variable of any name, and flat coordinates. Groups beside it are left alone.
+        Holds one data variable of any name, and flat coordinates. Groups beside it are ignored.
     stimulus_set : StimulusSet, optional
-        Its columns are joined to the presentations by stimulus id; the file's own win.
+        Its columns are joined to the presentations by stimulus id; the file's own columns take precedence.
     sha1 : str, optional
         Checked before the file is opened.
 
@@ -133,7 +133,9 @@ def write_assembly(assembly: Any, folder: str | Path, identifier: str | None = N
     array = flat(assembly)
     name = identifier or array.attrs.get("identifier")
     if not isinstance(name, str):
-        raise ConfigError("An assembly is written under an identifier: give one, or put it into attrs.")
+        raise ConfigError(
+            "An assembly needs an identifier to be written under: pass one, or set it in attrs."
+        )
     checked = (PropertyAssembly if "neuronal_property" in array.dims else NeuralAssembly)(array).array
     checked = checked.copy(deep=False)
     checked.attrs = {**_plain_attributes(checked.attrs), "identifier": name}

@@ -1,4 +1,4 @@
-"""What a Brain-Score benchmark is: something that takes a model and gives a ceiling-normalised Score."""
+"""What a Brain-Score benchmark is: something that takes a model and returns a ceiling-normalised Score."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Benchmark(abc.ABC):
     @property
     @abc.abstractmethod
     def version(self) -> int:
-        """Raised by every change that moves scores."""
+        """Version number, raised by every change that moves scores."""
 
     @property
     @abc.abstractmethod
@@ -70,7 +70,7 @@ class BenchmarkBase(Benchmark):
     Raises
     ------
     ConfigError
-        When one of them cannot be what it should be.
+        When one of them has the wrong type or is empty.
     """
 
     def __init__(
@@ -108,7 +108,7 @@ class BenchmarkBase(Benchmark):
 
     @property
     def version(self) -> int:
-        """Raised by every change that moves scores."""
+        """Version number, raised by every change that moves scores."""
         return self._version
 
     @property
@@ -123,7 +123,7 @@ class BenchmarkBase(Benchmark):
 
     @property
     def ceiling(self) -> Score:
-        """The best score the data allow: computed once; a number is made a Score."""
+        """The best score the data allow: computed once; a plain number is turned into a Score."""
         if self._ceiling is None:
             self._ceiling = as_score(self._compute_ceiling())
         return self._ceiling
@@ -132,7 +132,7 @@ class BenchmarkBase(Benchmark):
         return self._ceiling_func()
 
     def checked_ceiling(self) -> Score:
-        """Give the ceiling, or refuse one at or below zero. Called before the model runs, not after."""
+        """Return the ceiling, or refuse one at or below zero; called before the model runs, not after."""
         return check_ceiling(self.ceiling, self.identifier)
 
 

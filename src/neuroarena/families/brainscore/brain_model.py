@@ -16,7 +16,7 @@ from neuroarena.families.brainscore.stimuli import StimulusSet
 class BrainModel(Protocol):
     """A model of vision, recorded from like an animal.
 
-    A model keeps what it was last told to record; :meth:`look_at` then gives these recordings.
+    A model remembers what it was last asked to record; :meth:`look_at` then returns those recordings.
     """
 
     @property
@@ -25,7 +25,7 @@ class BrainModel(Protocol):
         ...
 
     def visual_degrees(self) -> float:
-        """Give the width of the visual field in degrees."""
+        """Return the width of the visual field in degrees."""
         ...
 
     def start_recording(self, region: str, time_bins: TimeBins) -> None:
@@ -33,7 +33,7 @@ class BrainModel(Protocol):
         ...
 
     def look_at(self, stimuli: StimulusSet, number_of_trials: int = 1) -> xr.DataArray:
-        """Show stimuli and give the recordings.
+        """Show stimuli and return the recordings.
 
         Returns
         -------
@@ -45,40 +45,40 @@ class BrainModel(Protocol):
 
 
 def check_model(candidate: Any) -> BrainModel:
-    """Refuse what cannot be recorded from, naming the method it lacks."""
+    """Refuse an object that cannot be recorded from, naming the method it lacks."""
     for method in ("start_recording", "look_at", "visual_degrees"):
         if not callable(getattr(candidate, method, None)):
             raise ConfigError(
-                f"A {type(candidate).__name__} is no model: it has no {method}(). Expected start_recording(region, "
+                f"A {type(candidate).__name__} is not a model: it has no {method}(). Expected start_recording(region, "
                 "time_bins), look_at(stimuli, number_of_trials) and visual_degrees()."
             )
     return candidate  # type: ignore[no-any-return]
 
 
 def model_name(candidate: Any) -> str:
-    """Give a model's identifier, or the name of its class where it has none."""
+    """Return a model's identifier, or the name of its class where it has none."""
     return str(getattr(candidate, "identifier", None) or type(candidate).__name__)
 
 
 def recorded(candidate: BrainModel, stimuli: StimulusSet, number_of_trials: int) -> xr.DataArray:
-    """Let a model look at stimuli, and check what it gives.
+    """Let a model look at stimuli, and check what it returns.
 
     Returns
     -------
     DataArray, presentation x neuroid [x time_bin]
-        One row a stimulus, in the model's order; repeated trials are averaged, a single time bin is squeezed.
+        One row per stimulus, in the model's order; repeated trials are averaged, a single time bin is squeezed.
 
     Raises
     ------
     ConfigError, DataQualityError, AlignmentError
-        When dims or coordinates are wrong, a response is NaN, or stimuli are missing, unknown or doubled.
+        When dims or coordinates are wrong, a response is NaN, or stimuli are missing, unknown or duplicated.
     """
     name = f'model "{model_name(candidate)}"'
     responses = candidate.look_at(stimuli, number_of_trials=number_of_trials)
     try:
         array = NeuralAssembly(responses).array
     except (ConfigError, DataQualityError) as error:
-        raise type(error)(f"{name}: what look_at() gave is no assembly: {error}") from error
+        raise type(error)(f"{name}: look_at() did not return an assembly: {error}") from error
     _check_stimuli(array, stimuli, name)
     if "repetition" in array.coords:
         array = average_repetitions(array)
@@ -108,6 +108,6 @@ def _check_each_once(array: xr.DataArray, name: str) -> None:
     if not ids.is_unique:
         twice = ids[ids.duplicated()].unique()
         raise AlignmentError(
-            f"{name}: several responses to the stimuli {named(twice)}. Give one, or tell trials apart by a "
+            f"{name}: several responses to the stimuli {named(twice)}. Return one, or distinguish trials by a "
             'coordinate "repetition".'
         )

@@ -18,16 +18,16 @@ class Score:
     """The similarity of a model with recordings, or a ceiling of it.
 
     The value never changes. Everything beside it lives in `attrs`, an ordinary dictionary, and is also
-    readable as an attribute: ``score.attrs["raw"] = r`` and ``score.raw`` speak of the same thing.
+    readable as an attribute: ``score.attrs["raw"] = r`` and ``score.raw`` refer to the same thing.
 
     Parameters
     ----------
     value : float or Score
-        The number. Of a Score, its value and its error are taken.
+        The number; for a Score, its value and its error.
     error : float, optional
         Standard error on the scale of `value`.
     raw : DataArray or Score, optional
-        What was aggregated: split x neuroid for regression metrics, the raw Score for a ceiled one.
+        What was aggregated: split x neuroid for regression metrics, the raw Score for a normalised one.
     ceiling : Score, optional
         The ceiling `value` was normalised with; numbers are coerced.
     formula : str, optional
@@ -113,17 +113,17 @@ class Score:
 
     @property
     def provenance(self) -> dict[str, Any]:
-        """Model, benchmark, versions, seed and data hashes; a dictionary that may be added to."""
+        """Model, benchmark, versions, seed and data hashes; a dictionary that callers may add to."""
         found: dict[str, Any] = self.attrs.setdefault("provenance", {})
         return found
 
     @property
     def clipped(self) -> float:
-        """The value brought into [0, 1]; noise in the ceiling can lead beyond."""
+        """The value clipped to [0, 1]; noise in the ceiling can push it beyond."""
         return min(1.0, max(0.0, self._value))
 
     def item(self) -> float:
-        """Give the number, as 0-d arrays do."""
+        """Return the number, as 0-d arrays do."""
         return self._value
 
     def __float__(self) -> float:
@@ -220,20 +220,20 @@ class Score:
         return -self if self._value < 0 else self
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the Score as plain JSON data; :meth:`from_dict` reads it back."""
+        """Return the Score as plain JSON data; :meth:`from_dict` reads it back."""
         from neuroarena.families.brainscore.score_json import score_to_plain
 
         return score_to_plain(self)
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Score:
-        """Make a Score from what :meth:`to_dict` gave."""
+        """Make a Score from what :meth:`to_dict` returned."""
         from neuroarena.families.brainscore.score_json import score_from_plain
 
         return score_from_plain(plain)
 
     def to_json(self) -> str:
-        """Give the Score as JSON text; NaN is written as null, infinity as an object that names it.
+        """Return the Score as JSON text; NaN is written as null, infinity as an object that names it.
 
         Examples
         --------
@@ -251,7 +251,7 @@ class Score:
         Raises
         ------
         InputError
-            When the text is no Score.
+            When the text is not a Score.
         """
         from neuroarena.families.brainscore.score_json import read_score
 
@@ -259,12 +259,12 @@ class Score:
 
 
 _NUMBERS = (int, float, numbers.Real, Score)
-# pytest.approx and math functions take what calls itself a real number.
+# pytest.approx and math functions accept anything registered as a real number.
 numbers.Real.register(Score)
 
 
 def as_score(value: float | Score | Any) -> Score:
-    """Give a Score as it is, and make one of a number."""
+    """Return a Score unchanged, or turn a number into one."""
     return value if isinstance(value, Score) else Score(value)
 
 
@@ -285,7 +285,7 @@ _OPERATIONS: dict[str, Callable[..., Any]] = {
 
 
 def _check_error(error: Any) -> None:
-    """Refuse a standard error that is no number or below zero."""
+    """Refuse a standard error that is negative or not a number."""
     if error is None:
         return
     if not isinstance(error, numbers.Real) and getattr(error, "ndim", None) != 0:

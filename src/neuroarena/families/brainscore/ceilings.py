@@ -27,14 +27,14 @@ from neuroarena.families.brainscore.metrics.metric import Metric, aggregate, pea
 from neuroarena.families.brainscore.metrics.rdm import Pooling, dissimilarities, noise_ceiling
 from neuroarena.families.brainscore.metrics.temporal import TIMES
 
-# Trials are brought into stimulus x repetition order this many bytes at a time: a block that stays in the
+# Trials are rearranged into stimulus x repetition order this many bytes at a time: a block that stays in the
 # processor's cache is halved ten times before the next is read.
 BLOCK_BYTES = 4_000_000
 COLUMNS = 512
 
 
 class Ceiling:
-    """Gives the Score that a recording sets as the limit of any model."""
+    """Computes the Score that a recording sets as the limit for any model."""
 
     def __call__(self, assembly: xr.DataArray) -> Score:
         """Score how well `assembly`, with its single trials, agrees with itself."""
@@ -42,7 +42,7 @@ class Ceiling:
 
 
 def spearman_brown(r: Array, factor: float = 2.0) -> Array:
-    """Give the reliability of `factor` times as many trials from the correlation `r`.
+    """Return the reliability of `factor` times as many trials from the correlation `r`.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def spearman_brown(r: Array, factor: float = 2.0) -> Array:
 
 
 class InternalConsistency(Ceiling):
-    """Correlate two halves of the repetitions, corrected for their halved length (Spearman-Brown).
+    """Correlate two halves of the repetitions, corrected for the halved number of trials (Spearman-Brown).
 
     Repetitions are divided ten times at random, the same way for all stimuli. In each division every half is
     averaged over its repetitions, NaN trials left out, and correlated over stimuli neuroid by neuroid. The value
@@ -66,7 +66,7 @@ class InternalConsistency(Ceiling):
     Parameters
     ----------
     splits : int
-        How many divisions.
+        Number of divisions.
     random_state : int
         Their seed.
     """
@@ -95,7 +95,7 @@ class InternalConsistency(Ceiling):
         ConfigError
             When there is no coordinate `repetition`.
         DataQualityError
-            When there is one repetition only, when a stimulus is in one half only, or when a trial is infinite.
+            When there is only one repetition, when a stimulus is in only one half, or when a trial is infinite.
         AlignmentError
             When a stimulus has the same repetition twice.
         """
@@ -114,14 +114,14 @@ class InternalConsistency(Ceiling):
         return aggregate(raw, n_nan_trials=n_nan)
 
     def _halves(self, trials: Trials) -> npt.NDArray[np.bool_]:
-        """Draw which repetitions are in the first half, (splits, repetitions); every stimulus must be in both."""
+        """Draw which repetitions are in the first half, (splits, repetitions); every stimulus must appear in both."""
         from sklearn.model_selection import ShuffleSplit
 
         count = len(trials.repetitions)
         if count < 2:
             raise DataQualityError(
-                f"The internal consistency needs two or more repetitions, got {count}. "
-                "Use a recording with its single trials."
+                f"Internal consistency needs two or more repetitions, got {count}. "
+                "Use a recording that keeps its single trials."
             )
         chosen = np.zeros((self.splits, count), dtype=bool)
         splitter = ShuffleSplit(self.splits, train_size=0.5, random_state=self.random_state)
@@ -182,7 +182,7 @@ class Trials:
         return cls(values, np.asarray(ids), np.asarray(repetitions), rows)
 
     def some_columns(self) -> Iterator[Trials]:
-        """Give the trials a few hundred columns at a time: the halves of all time bins would not fit in memory."""
+        """Yield the trials a few hundred columns at a time: the halves of all time bins would not fit in memory."""
         for start in range(0, self.values.shape[1], COLUMNS):
             yield replace(self, values=self.values[:, start : start + COLUMNS])
 
@@ -220,7 +220,7 @@ class Trials:
         return [(means[at], means[splits + at]) for at in range(splits)], n_nan
 
     def _blocks(self) -> Iterator[tuple[slice, Array]]:
-        """Give trials as (repetitions, some stimuli, columns), NaN where there is no trial."""
+        """Yield trials as (repetitions, some stimuli, columns), NaN where there is no trial."""
         stimuli, repetitions = self.rows.shape
         step = max(1, BLOCK_BYTES // (8 * repetitions * self.values.shape[1]))
         for start in range(0, stimuli, step):
@@ -233,7 +233,7 @@ class Trials:
 
 
 def check_trials_once(assembly: xr.DataArray) -> None:
-    """Refuse a stimulus that has the same repetition twice: a trial entered twice agrees with itself."""
+    """Refuse a stimulus that has the same repetition twice: a trial entered twice agrees with itself perfectly."""
     stimuli, repetitions = (assembly[name].values for name in ("stimulus_id", "repetition"))
     unnumbered = pd.isna(repetitions)
     if unnumbered.any():
@@ -255,7 +255,7 @@ def check_not_infinite(assembly: xr.DataArray) -> None:
         neuroid = neuroid_coordinates(assembly)["neuroid_id"][1][at[1]]
         raise DataQualityError(
             f'The assembly holds {assembly.values[tuple(at)]} for stimulus "{assembly["stimulus_id"].values[at[0]]}", '
-            f'neuroid "{neuroid}" ({int(infinite.sum())} infinite values). Give NaN for a trial that was not recorded.'
+            f'neuroid "{neuroid}" ({int(infinite.sum())} infinite values). Use NaN for a trial that was not recorded.'
         )
 
 
@@ -268,8 +268,8 @@ def _summed(weights: Array, block: Array) -> Array:
 class PerStimulusConsistency(Ceiling):
     """Correlate random halves of each stimulus's own trials, corrected with Spearman-Brown.
 
-    Unlike :class:`InternalConsistency` this needs no repetition to be there for every stimulus: it fits recordings
-    with ragged numbers of trials. Trials that are NaN for a neuroid are left out of its halves.
+    Unlike :class:`InternalConsistency` this does not need every repetition of every stimulus: it suits recordings
+    with uneven numbers of trials. Trials that are NaN for a neuroid are left out of its halves.
 
     Parameters
     ----------
@@ -307,14 +307,14 @@ class PerStimulusConsistency(Ceiling):
         if "repetition" in assembly.coords:
             check_trials_once(assembly)
         check_not_infinite(assembly)
-        # In order of the ids, so that the order of rows changes nothing but which trial is in which half.
+        # In order of the ids, so that the order of rows only decides which trial is in which half.
         stimuli, ids = pd.factorize(assembly["stimulus_id"].values, sort=True)
         counts = np.bincount(stimuli, minlength=len(ids))
         usable = counts >= 2
         if usable.sum() < self.fewest:
             raise DataQualityError(
                 f"{int(usable.sum())} stimuli have two or more trials, expected at least {self.fewest}. "
-                "Use a recording with its single trials."
+                "Use a recording that keeps its single trials."
             )
         values = np.asarray(assembly.values, dtype=np.float64)
         order = self._order(assembly, stimuli)
@@ -331,7 +331,7 @@ class PerStimulusConsistency(Ceiling):
         return np.argsort(stimuli, kind="stable")
 
     def _divisions(self, values: Array, stimuli: npt.NDArray[Any]) -> Array:
-        """Give the corrected correlation of each division and neuroid; rows are sorted by stimulus."""
+        """Return the corrected correlation of each division and neuroid; rows are sorted by stimulus."""
         rng = np.random.default_rng(self.seed)
         starts = np.flatnonzero(np.append(True, np.diff(stimuli) > 0))
         counts = np.diff(np.append(starts, len(stimuli)))
@@ -375,7 +375,7 @@ class RSACeiling(Ceiling):
     Parameters
     ----------
     subject_coord : str
-        Coordinate on neuroid that says whose it is.
+        Coordinate on neuroid that names its subject.
     pooling : {"mean", "rank"}
         How subjects are averaged.
     """
@@ -390,11 +390,11 @@ class RSACeiling(Ceiling):
         Raises
         ------
         ConfigError
-            When the subjects are not said.
+            When the assembly does not name the subjects.
         DataQualityError
-            When there is one subject only, when a response is not finite, or when dissimilarities are not defined.
+            When there is only one subject, when a response is not finite, or when dissimilarities are not defined.
         AlignmentError
-            When a row is there twice: a stimulus, or a repetition of it where repetitions are told apart.
+            When a row occurs twice: a stimulus, or a repetition of it where repetitions are distinguished.
         """
         assembly = oriented(flat(assembly), "assembly", STATIC)
         if self.subject_coord not in assembly.coords:
@@ -408,13 +408,13 @@ class RSACeiling(Ceiling):
         check_finite(assembly.values, ids, neuroid_coordinates(assembly)["neuroid_id"][1], "assembly")
         subjects = list(pd.unique(owners))
         if len(subjects) < 2:
-            raise DataQualityError(f"A noise ceiling needs two or more subjects, got {named(subjects)} only.")
+            raise DataQualityError(f"A noise ceiling needs two or more subjects, got only {named(subjects)}.")
         rdms = [dissimilarities(assembly.values[:, owners == one], ids, f"subject {one}") for one in subjects]
         return rdm_ceiling(np.stack(rdms), [str(one) for one in subjects], self.pooling)
 
 
 def rdm_ceiling(rdms: npt.ArrayLike, subjects: list[str], pooling: Pooling = "mean") -> Score:
-    """Give the noise ceiling of dissimilarity matrices, (subjects, n, n): upper bound, lower bound in attrs."""
+    """Return the noise ceiling of dissimilarity matrices, (subjects, n, n): upper bound, lower bound in attrs."""
     bounds = noise_ceiling(rdms, pooling)
     raw = xr.DataArray(
         np.stack([bounds.lower, bounds.upper]),
@@ -437,13 +437,14 @@ class NeuronalPropertyCeiling(Ceiling):
     Parameters
     ----------
     similarity_metric : Metric
-        What the benchmark compares with, as `ks_similarity`.
+        The metric that the benchmark compares with, such as `ks_similarity`.
     """
 
     def __init__(self, similarity_metric: Metric) -> None:
         if not callable(similarity_metric):
             raise ConfigError(
-                f"A neuronal-property ceiling needs a metric to compare with, got a {type(similarity_metric).__name__}."
+                "The ceiling of a neuronal property needs a metric to compare with, "
+                f"got a {type(similarity_metric).__name__}."
             )
         self.similarity_metric = similarity_metric
 

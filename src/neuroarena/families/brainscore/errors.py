@@ -1,4 +1,4 @@
-"""What can be wrong with a comparison of a model with recordings: one family, three children."""
+"""Errors in comparing a model with recordings: one family, three children."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class ConfigError(InputError):
 
 
 def named(items: object, limit: int = 3) -> str:
-    """List the first few items for a message, and say how many more there are.
+    """List the first few items for a message, and count the rest.
 
     Examples
     --------

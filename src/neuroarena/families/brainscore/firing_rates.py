@@ -1,6 +1,6 @@
-"""A model's activations as firing rates: receptive fields, calibration, and rates of neuroids in place.
+"""A model's activations as firing rates: receptive fields, calibration, and the rates of neuroids at the stimuli.
 
-The constants are those of macaque V1 as the spec of the property benchmarks gives them.
+The constants are those of macaque V1, as stated in the specification of the property benchmarks.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Position = tuple[float, float]
 FIELD_THRESHOLD = 0.05
 ROUNDING = 1e-5
 FARTHEST_DEGREES = 0.15
-# What tells one grating from another besides its phase.
+# What distinguishes one grating from another besides its phase.
 GRATING_COLUMNS = (
     "position_y",
     "position_x",
@@ -32,7 +32,7 @@ GRATING_COLUMNS = (
 
 @dataclass(frozen=True)
 class RateConstants:
-    """Firing rates of a region that a model's activations are brought to, in spikes/s.
+    """Firing rates of a region that a model's activations are scaled to, in spikes/s.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class Calibration:
     offset: float
 
     def rates(self, activations: xr.DataArray) -> xr.DataArray:
-        """Give activations as firing rates in spikes/s."""
+        """Return activations as firing rates in spikes/s."""
         rectified = activations.clip(min=0)
         rates: xr.DataArray = (self.slope * rectified + self.offset).clip(min=0)
         rates.attrs = dict(activations.attrs)
@@ -68,7 +68,7 @@ class Calibration:
 
 
 def stimulus_position(stimuli: StimulusSet) -> Position:
-    """Give the one place (y, x) in degrees where all stimuli of a set were shown.
+    """Return the one place (y, x) in degrees where all stimuli of a set were shown.
 
     Raises
     ------
@@ -89,7 +89,7 @@ def receptive_field_centres(responses: xr.DataArray, blank: xr.DataArray) -> np.
     Parameters
     ----------
     responses : DataArray, presentation x neuroid
-        With the coordinates ``position_y`` and ``position_x`` in degrees, covering a whole grid; at each place the
+        With the coordinates ``position_y`` and ``position_x`` in degrees, covering a complete grid; at each place the
         largest response over all other parameters counts.
     blank : DataArray, presentation x neuroid
         Responses to an empty screen.
@@ -103,7 +103,7 @@ def receptive_field_centres(responses: xr.DataArray, blank: xr.DataArray) -> np.
     Raises
     ------
     ConfigError
-        When the places are not a whole grid.
+        When the places do not form a complete grid.
     """
     ys, row = np.unique(_numbers(responses, "position_y"), return_inverse=True)
     xs, column = np.unique(_numbers(responses, "position_x"), return_inverse=True)
@@ -125,7 +125,7 @@ def receptive_field_centres(responses: xr.DataArray, blank: xr.DataArray) -> np.
     centres = np.stack(
         [np.interp(at_y, np.arange(ys.size), ys), np.interp(at_x, np.arange(xs.size), xs)], axis=1
     )
-    # A network's answers differ by rounding between batches; a field must be more than that.
+    # A network's responses differ by rounding between batches; a receptive field must exceed that.
     centres[best <= ROUNDING * np.abs(responses.values).max(axis=0)] = np.nan
     return centres
 
@@ -141,7 +141,7 @@ def neuroids_at(centres: np.ndarray, position: Position, farthest: float = FARTH
 def calibrate(
     gratings: xr.DataArray, blank: xr.DataArray, constants: RateConstants, name: str = "the model"
 ) -> Calibration:
-    """Find the line that brings activations to the firing rates of a region.
+    """Find the line that maps activations to the firing rates of a region.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def calibrate(
         Responses to an empty screen.
     constants : RateConstants
     name : str
-        What messages call the model.
+        Name of the model in messages.
 
     Raises
     ------
@@ -165,7 +165,7 @@ def calibrate(
     if not responsive.any() or above.max() <= 0:
         raise DataQualityError(
             f"{name}: none of {above.size} neuroids responds to gratings above blank, "
-            "so activations cannot be brought to firing rates."
+            "so activations cannot be turned into firing rates."
         )
     low, high = float(np.median(spontaneous[responsive])), float(np.median(best[responsive]))
     slope = (constants.best - constants.spontaneous) / (high - low)
@@ -191,6 +191,6 @@ def _mean_over_phase(gratings: xr.DataArray) -> np.ndarray:
 def _numbers(responses: xr.DataArray, name: str) -> np.ndarray:
     if name not in responses.coords:
         raise ConfigError(
-            f'The responses have no coordinate "{name}": a model passes on the columns of a stimulus set.'
+            f'The responses have no coordinate "{name}": a model must copy the columns of the stimulus set.'
         )
     return responses[name].values.astype(np.float64)

@@ -1,4 +1,4 @@
-"""Benchmarks that predict recordings from a model: one assembly, or one to fit and one to test."""
+"""Benchmarks that predict recordings from a model: one assembly, or one for fitting and one for testing."""
 
 from __future__ import annotations
 
@@ -34,25 +34,25 @@ class NeuralBenchmark(BenchmarkBase):
     ----------
     identifier : str
     assembly : DataArray, presentation x neuroid [x time_bin]
-        One row a stimulus, repetitions averaged; coordinate ``region`` with one value, time bins as dim or as
+        One row per stimulus, repetitions averaged; coordinate ``region`` with one value, time bins as dim or as
         scalars, and the stimuli in ``attrs["stimulus_set"]``.
     similarity_metric : callable or str
         ``(model, recordings) -> Score``, or the name of a metric.
     visual_degrees : float
         Size of the stimuli in the experiment.
     number_of_trials : int
-        Presentations of each stimulus in the experiment, for models that answer at random.
+        Presentations of each stimulus in the experiment, for models whose responses are random.
     timebins : list of (start, end), optional
         In ms, for recordings that have no time coordinate.
     normalisation : str, optional
-        Name of the formula; without it, as the version says.
+        Name of the formula; without it, the one of the version.
     **base
         ceiling_func, version, parent, bibtex: see :class:`BenchmarkBase`.
 
     Raises
     ------
     ConfigError, DataQualityError
-        When the assembly cannot serve: no or several regions, no time bins, no stimuli, NaN, doubled stimuli.
+        When the assembly is unusable: no or several regions, no time bins, no stimuli, NaN, duplicated stimuli.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class NeuralBenchmark(BenchmarkBase):
     def __call__(self, candidate: BrainModel) -> Score:
         """Record from a model, compare, and normalise by the ceiling."""
         check_model(candidate)
-        # A broken ceiling must show before the model runs for an hour.
+        # A broken ceiling must surface before the model runs for an hour.
         self.checked_ceiling()
         candidate.start_recording(self.region, time_bins=self.timebins)
         source = shown(candidate, self._stimuli, self._visual_degrees, self._number_of_trials)
@@ -92,7 +92,7 @@ class NeuralBenchmark(BenchmarkBase):
 
 
 class TrainTestNeuralBenchmark(BenchmarkBase):
-    """Fit on some stimuli, test on others; the recordings give the parts.
+    """Fit on some stimuli, test on others; the recordings define the parts.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ class TrainTestNeuralBenchmark(BenchmarkBase):
     alpha_coord : str, optional
         A coordinate of the neuroids, such as ``subject``: fit, test and normalise separately for each of its values,
         and average the normalised scores. The ceiling of a value is that of its own neuroids where the ceiling's
-        ``raw`` tells them apart.
+        ``raw`` distinguishes them.
     per_neuroid_ceiling : bool
         Normalise each neuroid by its own ceiling, then average over neuroids.
     timebins, normalisation, **base
@@ -184,7 +184,7 @@ class TrainTestNeuralBenchmark(BenchmarkBase):
 
 
 def checked_metric(metric: Any, identifier: str) -> Comparison:
-    """Give a metric, loaded where it is a name, or refuse what cannot be called."""
+    """Return a metric, loading it by name where needed, or refuse what cannot be called."""
     from neuroarena.families.brainscore.loading import load_metric
 
     loaded = load_metric(metric)
@@ -196,7 +196,7 @@ def checked_metric(metric: Any, identifier: str) -> Comparison:
 
 
 def checked_trials(number: Any, identifier: str) -> int:
-    """Give the number of presentations of each stimulus, or refuse what is no count."""
+    """Return the number of presentations of each stimulus, or refuse what is not a count."""
     if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 1:
         raise ConfigError(f"{identifier}: number_of_trials is {number!r}, expected a count of at least 1.")
     return int(number)
@@ -222,7 +222,7 @@ def checked_recordings(assembly: Any, identifier: str) -> tuple[xr.DataArray, St
         where = missing.any([dim for dim in array.dims if dim != "neuroid"]).values
         neuroids = array["neuroid_id"].values[where]
         raise DataQualityError(
-            f"{identifier}: the recordings of neuroids {named(neuroids)} hold NaN. Leave them out."
+            f"{identifier}: the recordings of neuroids {named(neuroids)} hold NaN. Leave these neuroids out."
         )
     stimuli = array.attrs.get("stimulus_set")
     if not isinstance(stimuli, StimulusSet):
@@ -240,18 +240,18 @@ def checked_recordings(assembly: Any, identifier: str) -> tuple[xr.DataArray, St
 
 
 def bins_to_record(array: xr.DataArray, given: TimeBins | None, identifier: str) -> TimeBins:
-    """Give the time bins a model is asked for: the recordings' own, else those given."""
+    """Return the time bins a model is asked for: the recordings' own, otherwise those given."""
     bins = time_bins_of(array) or [(start, end) for start, end in given or []]
     if not bins:
         raise ConfigError(
-            f"{identifier}: the assembly has no time bins. Give it the coordinates time_bin_start and time_bin_end "
+            f"{identifier}: the assembly has no time bins. Add the coordinates time_bin_start and time_bin_end "
             "in ms from stimulus onset, or pass timebins=[(70, 170)]."
         )
     return bins
 
 
 def shown(candidate: BrainModel, stimuli: StimulusSet, degrees: float, trials: int) -> xr.DataArray:
-    """Place stimuli on a model's screen and give its checked recordings."""
+    """Place stimuli on a model's screen and return its checked recordings."""
     placed = place_on_screen(
         stimuli, target_visual_degrees=candidate.visual_degrees(), source_visual_degrees=degrees
     )
@@ -259,18 +259,18 @@ def shown(candidate: BrainModel, stimuli: StimulusSet, degrees: float, trials: i
 
 
 def _same_neuroids(train: xr.DataArray, test: xr.DataArray, identifier: str) -> xr.DataArray:
-    """Give the test part with its neuroids in the order of the training part."""
+    """Return the test part with its neuroids in the order of the training part."""
     wanted, there = train["neuroid_id"].to_index(), test["neuroid_id"].to_index()
     if set(wanted) != set(there):
         differing = sorted(str(each) for each in set(wanted) ^ set(there))
         raise AlignmentError(
-            f"{identifier}: the neuroids {named(differing)} are in one of the two assemblies only."
+            f"{identifier}: the neuroids {named(differing)} are in only one of the two assemblies."
         )
     return test.isel(neuroid=there.get_indexer(wanted))
 
 
 def _check_apart(train: xr.DataArray, test: xr.DataArray, identifier: str) -> None:
-    """Refuse parts that share stimuli: a model fitted on what it is tested on says nothing."""
+    """Refuse parts that share stimuli: a model tested on what it was fitted on proves nothing."""
     fitted = set(train["stimulus_id"].values.tolist())
     both = [key for key in test["stimulus_id"].values.tolist() if key in fitted]
     if both:

@@ -1,4 +1,4 @@
-"""Scores and ceilings neuroid by neuroid: what a Score's raw array tells of each."""
+"""Scores and ceilings of single neuroids, read from the raw array of a Score."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def neuroid_values(score: Score) -> xr.DataArray | None:
 
 
 def ceiling_of(ceiling: Score, neuroid_ids: Sequence[Any] | np.ndarray, name: str = "") -> Score:
-    """Give the ceiling of some neuroids: median over them in each split, then mean over splits.
+    """Return the ceiling of some neuroids: median over them in each split, then mean over splits.
 
-    A ceiling that does not tell neuroids apart, or that is over exactly these, is given as it is.
+    A ceiling without values per neuroid, or over exactly these neuroids, is returned as it is.
 
     Raises
     ------
@@ -74,15 +74,15 @@ def normalise_by_neuroid(raw: Score, ceiling: Score, formula: str) -> Score:
     Raises
     ------
     ConfigError
-        When one of the two does not tell neuroids apart.
+        When one of the two has no values per neuroid.
     DataQualityError
-        When a neuroid's ceiling is at or below zero; it is named.
+        When a neuroid's ceiling is at or below zero; the message names it.
     """
     above, below = neuroid_values(raw), neuroid_values(ceiling)
     if above is None or below is None:
         what = "raw score" if above is None else "ceiling"
         raise ConfigError(
-            f"The {what} has no value for each neuroid, so neuroids cannot be normalised singly."
+            f"The {what} has no values per neuroid, so neuroids cannot be normalised one by one."
         )
     r, c = _mean_over_splits(above), _mean_over_splits(below)
     place = c["neuroid_id"].to_index().get_indexer(r["neuroid_id"].to_index())
@@ -90,7 +90,7 @@ def normalise_by_neuroid(raw: Score, ceiling: Score, formula: str) -> Score:
     bad = ~(ceilings > 0) | (place < 0)
     if bad.any():
         raise DataQualityError(
-            f"The ceilings of neuroids {named(r['neuroid_id'].values[bad])} are not positive. Leave these out."
+            f"The ceilings of neuroids {named(r['neuroid_id'].values[bad])} are not positive. Leave these neuroids out."
         )
     used = np.isfinite(r.values)
     values = np.array(
@@ -117,7 +117,7 @@ def normalise_by_neuroid(raw: Score, ceiling: Score, formula: str) -> Score:
 def mean_of_scores(scores: Mapping[str, Score], over: str) -> Score:
     """Average Scores of subjects or other values; each is kept in ``attrs["scores"]``.
 
-    The error is the standard error over them, or where there is one only, its own.
+    The error is the standard error over them, or the error of the only one.
     """
     values = np.array([float(score) for score in scores.values()])
     first = next(iter(scores.values()))

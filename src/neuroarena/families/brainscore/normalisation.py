@@ -9,14 +9,14 @@ from typing import Any
 from neuroarena.families.brainscore.brain_score import Score, as_score
 from neuroarena.families.brainscore.errors import ConfigError, DataQualityError
 
-# The public code changed its formula on 2026-01-13; benchmarks then went from version 3 to version 4.
+# The public code changed its formula on 2026-01-13, when benchmarks went from version 3 to version 4.
 FIRST_VERSION_OF_VARIANCE_RATIO = 4
 
 
 def ratio_squared(raw: float | Score, ceiling: float | Score) -> Score:
     """Normalise by (r / c)^2 with the sign of r: the formula of benchmarks of version 3 and below.
 
-    Reads the ceiling c as the best correlation there can be.
+    The ceiling c is taken as the highest possible correlation.
 
     Examples
     --------
@@ -35,8 +35,8 @@ def ratio_squared(raw: float | Score, ceiling: float | Score) -> Score:
 def variance_ratio(raw: float | Score, ceiling: float | Score) -> Score:
     """Normalise by r^2 / c with the sign of r: explained variance over reliability.
 
-    Reads the ceiling c as a reliability, that is the share of variance that is not noise; the best
-    correlation there can be is then sqrt(c).
+    The ceiling c is taken as a reliability, the share of variance that is not noise; the highest
+    possible correlation is then sqrt(c).
 
     Examples
     --------
@@ -55,7 +55,7 @@ def variance_ratio(raw: float | Score, ceiling: float | Score) -> Score:
 
 
 def ratio(raw: float | Score, ceiling: float | Score) -> Score:
-    """Normalise by r / c: for similarities that are no correlations of predictions (RSA, properties, OST)."""
+    """Normalise by r / c: for similarities that are not correlations of predictions (RSA, properties, OST)."""
     return _normalised("ratio", raw, ceiling, lambda r, c: r / c, lambda r, c: (1 / c, abs(r) / c**2))
 
 
@@ -87,12 +87,12 @@ def formula_of(version: int, normalisation: str | None = None) -> str:
 
 
 def explained_variance(raw: float | Score, ceiling: float | Score, version: int = 4) -> Score:
-    """Normalise as a benchmark of a version does: r^2 / c from 4 on, (r / c)^2 before."""
+    """Normalise as benchmarks of this version do: r^2 / c from 4 on, (r / c)^2 before."""
     return NORMALISATIONS[formula_of(version)](raw, ceiling)
 
 
 def check_ceiling(ceiling: Any, name: str = "") -> Score:
-    """Give a ceiling as a Score, or refuse one that nothing can be divided by.
+    """Return a ceiling as a Score, or refuse one that cannot be a divisor.
 
     Raises
     ------
@@ -119,7 +119,7 @@ def _normalised(
     above, below = as_score(raw), check_ceiling(ceiling)
     r, c = above.value, below.value
     if not math.isfinite(r):
-        raise DataQualityError(f"The raw score is {r:g}; a score that is no number cannot be normalised.")
+        raise DataQualityError(f"The raw score is {r:g}; only a finite score can be normalised.")
     error = None
     if above.error is not None or below.error is not None:
         of_r, of_c = slopes(r, c)

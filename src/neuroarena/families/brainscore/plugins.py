@@ -33,19 +33,19 @@ def add_plugins(path: str | Path) -> list[str]:
     Raises
     ------
     ConfigError
-        When there is no such folder, no plugin in it, or when one cannot be imported; it is named.
+        When there is no such folder, no plugin in it, or when one cannot be imported; the message names it.
     """
     folder = Path(path).resolve()
     plugins = _plugins_in(folder)
     if not plugins:
         raise ConfigError(
-            f"{path}: there is no plugin here. Expected a folder with __init__.py, or a folder of those."
+            f"{path}: there is no plugin here. Expected a folder with __init__.py, or a folder of such folders."
         )
     for plugin in plugins:
         _import_once(plugin)
         problem = _imported[plugin]
         if problem is not None:
-            # Asked for by name, it may be mended and asked for again.
+            # A plugin that was asked for by name may be fixed and asked for again.
             del _imported[plugin]
             raise ConfigError(f"The plugin {plugin} could not be imported: {problem}.")
     return [plugin.name for plugin in plugins]
@@ -57,13 +57,13 @@ def import_plugins() -> None:
         if text:
             folder = Path(text).resolve()
             if not folder.is_dir():
-                raise ConfigError(f"${VARIABLE} names {text}, which is no folder.")
+                raise ConfigError(f"${VARIABLE} names {text}, which is not a folder.")
             for plugin in _plugins_in(folder):
                 _import_once(plugin)
 
 
 def broken_plugins() -> dict[str, str]:
-    """Give the plugins that could not be imported, with the reason."""
+    """Return the plugins that could not be imported, with the reason."""
     return {str(folder): why for folder, why in _imported.items() if why is not None}
 
 
@@ -78,25 +78,25 @@ def _plugins_in(folder: Path) -> list[Path]:
 def _import_once(plugin: Path) -> None:
     if plugin in _imported:
         return
-    # Set first: a plugin that loads a benchmark while it is imported must not import itself again.
+    # Marked first: a plugin that loads a benchmark while being imported must not import itself again.
     _imported[plugin] = None
     try:
         _import(plugin)
-    except (Exception, SystemExit) as error:  # the border to a stranger's module, which may raise anything
+    except (Exception, SystemExit) as error:  # the boundary to third-party code, which may raise anything
         _imported[plugin] = f"{type(error).__name__}: {error}"
 
 
 def _import(plugin: Path) -> None:
     parent = sys.modules.setdefault(_PARENT, ModuleType(_PARENT))
     parent.__path__ = []
-    # Two folders of one name in two places are two plugins.
+    # Two folders with the same name in different places are two plugins.
     mark = hashlib.sha256(str(plugin).encode()).hexdigest()[:8]
     name = f"{_PARENT}.{plugin.name}_{mark}"
     spec = importlib.util.spec_from_file_location(
         name, plugin / "__init__.py", submodule_search_locations=[str(plugin)]
     )
     if spec is None or spec.loader is None:
-        raise ConfigError(f"{plugin} is no package")
+        raise ConfigError(f"{plugin} is not a package")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:

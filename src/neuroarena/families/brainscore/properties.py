@@ -50,7 +50,7 @@ class PropertiesBenchmark(BenchmarkBase):
     timebins : list of (start, end)
         In ms.
     ceiling_func : callable
-        ``(assembly) -> Score``, for example ``NeuronalPropertyCeiling(similarity_metric)``, or
+        ``(assembly) -> Score``, such as ``NeuronalPropertyCeiling(similarity_metric)``, or
         ``() -> Score or number`` as for other benchmarks.
     blank, receptive_field, orientation : StimulusSet, optional
         An empty screen, gratings that map receptive fields, and gratings that calibrate firing rates; without them, the
@@ -63,7 +63,7 @@ class PropertiesBenchmark(BenchmarkBase):
     Raises
     ------
     ConfigError
-        When the assembly, the region or the stimuli cannot serve.
+        When the assembly, the region or the stimuli are unusable.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class PropertiesBenchmark(BenchmarkBase):
         found = rates or RATES.get(self.region)
         if found is None:
             raise ConfigError(
-                f"{identifier}: the firing rates of {self.region} are not known. Give rates=RateConstants(...)."
+                f"{identifier}: the firing rates of {self.region} are not known. Pass rates=RateConstants(...)."
             )
         self._rates = found
 
@@ -125,7 +125,7 @@ class PropertiesBenchmark(BenchmarkBase):
         return score
 
     def _firing_rates(self, candidate: BrainModel) -> tuple[xr.DataArray, xr.DataArray, tuple[int, int]]:
-        """Give rates to the test set and to blank of the neuroids in place, and how many these are."""
+        """Return the rates of the neuroids at the stimuli, to the test set and to blank, and how many there are."""
         name = f'model "{model_name(candidate)}"'
         blank_set = self._stimulus_set(BLANK)
         centres = receptive_field_centres(
@@ -164,13 +164,13 @@ class PropertiesBenchmark(BenchmarkBase):
         if "time_bin" in array.dims:
             raise ConfigError(
                 f"{self.identifier}: the model answered in {array.sizes['time_bin']} time bins; "
-                f"a property is measured in one, and {len(self.timebins)} were asked for."
+                f"a property is measured in one, and {len(self.timebins)} were requested."
             )
         return join_stimuli(array, placed)
 
 
 def _callable_alone(function: Callable[..., Any]) -> bool:
-    """Tell whether a function can be called without arguments."""
+    """Return whether a function can be called without arguments."""
     try:
         inspect.signature(function).bind()
     except (TypeError, ValueError):

@@ -26,12 +26,12 @@ class FactoryRegistry(Registry[Factory]):
     Parameters
     ----------
     kind : str
-        As errors say it: "benchmark", "metric", ...
+        The word used in errors: "benchmark", "metric", ...
     address : str
-        ``module:attribute`` of the mapping name -> factory that neuroarena brings; imported on first use.
+        ``module:attribute`` of the mapping name -> factory that ships with neuroarena; imported on first use.
     replaceable : bool
-        Whether a name that neuroarena brings may be registered anew. Published benchmarks, data and stimuli may:
-        code that follows a tutorial registers them with data of its own. It is said in a warning.
+        Whether a name that ships with neuroarena may be registered again. Published benchmarks, data and stimuli may:
+        code that follows a tutorial registers them with data of its own. A warning reports it.
 
     Examples
     --------
@@ -61,7 +61,7 @@ class FactoryRegistry(Registry[Factory]):
         Raises
         ------
         ConfigError
-            When another file has registered the name, or when it is no factory. A file that is run again, as a cell
+            When another file has registered the name, or when it is not a factory. A file that is run again, as a cell
             of a notebook is, may register its own names again.
         """
         if not isinstance(name, str) or not name.strip():
@@ -80,7 +80,7 @@ class FactoryRegistry(Registry[Factory]):
             raise ConfigError(f'There is already a {self.kind} "{name}", from {where}. Choose another name.')
         if brought:
             warnings.warn(
-                f'The {self.kind} "{name}" from {_source(factory)} takes the place of the one from neuroarena.',
+                f'The {self.kind} "{name}" from {_source(factory)} replaces the one from neuroarena.',
                 stacklevel=2,
             )
         self._registered[name] = factory
@@ -103,14 +103,14 @@ class FactoryRegistry(Registry[Factory]):
         return len(self.names())
 
     def names(self) -> list[str]:
-        """List every known name, sorted; plugin folders are imported for it."""
+        """List every known name, sorted; this imports the plugin folders."""
         from neuroarena.families.brainscore.plugins import import_plugins
 
         import_plugins()
         return sorted({*self._registered, *self._brought(), *self._entry_points()})
 
     def origin(self, name: str) -> str:
-        """Say where a name comes from."""
+        """Return where a name comes from."""
         if name in self._registered:
             return _source(self._registered[name])
         return "neuroarena" if name in self._brought() else super().origin(name)
@@ -157,13 +157,13 @@ class FactoryRegistry(Registry[Factory]):
         )
 
     def _listed(self) -> str:
-        """Say how to list the names of one of this module's registries; others are listed by who made them."""
+        """Return a hint on how to list the names of a registry of this module; other registries get none."""
         mine = [name for name, found in globals().items() if found is self]
         return f" See: from {__name__} import {mine[0]}; {mine[0]}.names()" if mine else ""
 
 
 def _source(factory: Factory) -> str:
-    """Say which file a factory comes from, or its module where there is no file."""
+    """Return the file a factory comes from, or its module where there is no file."""
     code = getattr(factory, "__code__", None)
     if code is not None:
         return str(code.co_filename)

@@ -1,4 +1,4 @@
-"""Averaging the repetitions of each stimulus, with a report of what that dropped."""
+"""Average the repetitions of each stimulus, and report what that dropped."""
 
 from __future__ import annotations
 
@@ -53,13 +53,13 @@ def average_repetitions(assembly: Any) -> xr.DataArray:
     Returns
     -------
     DataArray
-        One row a stimulus in order of first appearance, float64, without ``repetition``;
+        One row per stimulus in order of first appearance, float64, without ``repetition``;
         ``attrs["averaging"]`` holds the fields of :class:`Averaging`.
 
     Raises
     ------
     DataQualityError
-        When a neuroid has no response at all to a stimulus; both are named.
+        When a neuroid has no response at all to a stimulus; the message names both.
 
     Examples
     --------
@@ -119,7 +119,7 @@ def _check_means(means: np.ndarray, array: xr.DataArray, ids: Any) -> None:
 
 
 def _kept_coordinates(array: xr.DataArray, codes: np.ndarray) -> tuple[dict[str, Any], list[str]]:
-    """Give the coordinates of the averaged array, and the names of those that differ within a stimulus."""
+    """Return the coordinates of the averaged array, and the names of those that differ within a stimulus."""
     _, first = np.unique(codes, return_index=True)
     coords: dict[str, Any] = {}
     dropped = []
@@ -129,7 +129,7 @@ def _kept_coordinates(array: xr.DataArray, codes: np.ndarray) -> tuple[dict[str,
         elif name == "presentation" or name == "repetition":
             continue
         else:
-            # Factorised, NaN equals NaN: metadata that are missing throughout a stimulus are constant.
+            # After factorising, NaN equals NaN: metadata missing throughout a stimulus are constant.
             labels, _ = pd.factorize(coord.values, use_na_sentinel=True)
             if (labels == labels[first][codes]).all():
                 coords[str(name)] = ("presentation", coord.values[first])

@@ -94,7 +94,7 @@ class RSABenchmark(BenchmarkBase):
                 if not math.isfinite(value)
             ]
             raise DataQualityError(
-                f"{self.identifier}: the similarity with subjects {named(bad)} is no number."
+                f"{self.identifier}: the similarity with subjects {named(bad)} is not a number."
             )
         count = len(scores)
         raw = Score(

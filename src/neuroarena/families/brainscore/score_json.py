@@ -17,7 +17,7 @@ INFINITIES = ("inf", "-inf")
 
 
 def write_score(score: Score) -> str:
-    """Give a Score as JSON text."""
+    """Return a Score as JSON text."""
     return json.dumps(score_to_plain(score), allow_nan=False, ensure_ascii=False)
 
 
@@ -26,26 +26,26 @@ def read_score(text: str) -> Score:
     try:
         plain = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"The text is no JSON, expected a Score: {error}.") from error
+        raise InputError(f"The text is not JSON, expected a Score: {error}.") from error
     return score_from_plain(plain)
 
 
 def score_to_plain(score: Score) -> dict[str, Any]:
-    """Give a Score as JSON data."""
+    """Return a Score as JSON data."""
     attrs = {str(key): _to_plain(value, str(key)) for key, value in score.attrs.items()}
     return {"schema_version": SCHEMA_VERSION, "kind": "score", "value": _finite(score.value), "attrs": attrs}
 
 
 def score_from_plain(plain: Mapping[str, Any]) -> Score:
-    """Make a Score of JSON data.
+    """Make a Score from JSON data.
 
     Raises
     ------
     InputError
-        When it is no Score, or one of another schema version.
+        When it is not a Score, or has another schema version.
     """
     if not isinstance(plain, Mapping) or plain.get("kind") != "score":
-        raise InputError('The JSON holds no Score: expected an object with "kind": "score".')
+        raise InputError('The JSON does not hold a Score: expected an object with "kind": "score".')
     if plain.get("schema_version") != SCHEMA_VERSION:
         raise InputError(
             f"The Score has schema version {plain.get('schema_version')}, expected {SCHEMA_VERSION}."
@@ -138,7 +138,7 @@ def _array_from_plain(plain: Mapping[str, Any]) -> Any:
 
 
 def _finite(value: float) -> float | dict[str, str] | None:
-    """Give a number as JSON has it: null for NaN, and an object for infinity, which JSON has no number for."""
+    """Return a number as JSON can hold it: null for NaN, and an object for infinity, which JSON cannot write."""
     if math.isinf(value):
         return {"kind": "number", "value": str(value)}
     return None if math.isnan(value) else value

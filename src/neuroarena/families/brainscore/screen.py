@@ -1,4 +1,4 @@
-"""Placing images on a model's screen: padded with gray or cropped about the centre, never resampled."""
+"""Place images on a model's screen: padded with gray or cropped around the centre, never resampled."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ GRAY = (128, 128, 128)
 
 @dataclass(frozen=True, eq=False)
 class Placement:
-    """How each image of a set comes onto the screen.
+    """How each image of a set is placed on the screen.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class Placement:
         return place_image(image, self.target_degrees / degrees, self.background)
 
     def describe(self, stimulus_id: Any) -> list[Any]:
-        """Say what is done to one image, for its digest; None where it is left as it is."""
+        """Describe what is done to one image, for its digest."""
         degrees = self.source_degrees[stimulus_id]
         return (
             ["as it is"]
@@ -51,7 +51,7 @@ class Placement:
 
 
 def place_image(image: Image, ratio: float, background: tuple[int, int, int] = GRAY) -> Image:
-    """Bring one image to a screen of `ratio` times its size.
+    """Place one image on a screen of `ratio` times its size.
 
     Parameters
     ----------
@@ -108,19 +108,19 @@ def place_on_screen(
     target_visual_degrees : float
         Visual field of the model.
     source_visual_degrees : float, optional
-        Visual size of every image in the experiment. Exactly one of this and the column ``degrees`` says it.
+        Visual size of every image in the experiment. State it either here or in the column ``degrees``, not both.
     background : tuple of int
         Colour of the screen.
 
     Returns
     -------
     StimulusSet
-        The given set itself where nothing has to change; else one with ``degrees`` at the target.
+        The given set itself where nothing has to change; otherwise one with ``degrees`` at the target.
 
     Raises
     ------
     ConfigError
-        When the visual size is said twice, not at all, or is not positive; when the set is on a screen already.
+        When the visual size is stated twice, not at all, or is not positive; when the set is already on a screen.
     """
     degrees = _source_degrees(stimulus_set, source_visual_degrees)
     target = float(target_visual_degrees)
@@ -132,7 +132,7 @@ def place_on_screen(
     if all(value == target for value in degrees.values()):
         return stimulus_set
     if stimulus_set.placement is not None:
-        raise ConfigError(f"{stimulus_set.name}: is on a screen already. Place the original set.")
+        raise ConfigError(f"{stimulus_set.name}: the set is already on a screen. Place the original set.")
     identifier = stimulus_set.identifier
     if identifier is not None:
         source = f"{source_visual_degrees:.2f}" if source_visual_degrees is not None else "column"
@@ -152,7 +152,7 @@ def _source_degrees(stimulus_set: StimulusSet, given: float | None) -> dict[Any,
             "both by source_visual_degrees and by" if column else "neither by source_visual_degrees nor by"
         )
         raise ConfigError(
-            f'{stimulus_set.name}: the visual size is said {problem} a column "degrees". Say it once.'
+            f'{stimulus_set.name}: the visual size is stated {problem} a column "degrees". State it once.'
         )
     if given is not None:
         return dict.fromkeys(stimulus_set.ids, float(given))

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StimulusSet:
-    """A table of stimuli with their images, which are opened when they are asked for.
+    """A table of stimuli with their images, which are opened on demand.
 
     Parameters
     ----------
     table : DataFrame
-        One row a stimulus: ``stimulus_id`` (unique; an old ``image_id`` is copied to it), optionally ``degrees``
+        One row per stimulus: ``stimulus_id`` (unique; an old ``image_id`` is copied to it), optionally ``degrees``
         (visual size), and any metadata.
     paths : mapping of id to path
         The image files. Every stimulus needs one, or an entry in `images`.
@@ -40,7 +40,7 @@ class StimulusSet:
     Raises
     ------
     ConfigError
-        When an id is missing or doubled, or when a stimulus has no image or its file does not exist; it is named.
+        When an id is missing or duplicated, or when a stimulus has no image or no file; the message names it.
 
     Examples
     --------
@@ -84,7 +84,7 @@ class StimulusSet:
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """Name used in messages."""
         return f'stimulus set "{self.identifier}"' if self.identifier else "stimulus set"
 
     @property
@@ -112,22 +112,22 @@ class StimulusSet:
         return iter(self.ids)
 
     def __getitem__(self, column: str) -> pd.Series:
-        """Give a column of the table."""
+        """Return a column of the table."""
         if column not in self.table.columns:
             raise ConfigError(f'{self.name}: no column "{column}"; there are {named(self.table.columns, 8)}.')
         return self.table[column]
 
     def get_stimulus(self, stimulus_id: Any) -> Path:
-        """Give the file of the original image.
+        """Return the file of the original image.
 
         Raises
         ------
         ConfigError
-            When there is no such stimulus, or when its image lives in memory.
+            When there is no such stimulus, or when its image is held in memory.
         """
         self._check(stimulus_id)
         if stimulus_id not in self.paths:
-            raise ConfigError(f'{self.name}: the stimulus "{stimulus_id}" lives in memory; use image().')
+            raise ConfigError(f'{self.name}: the stimulus "{stimulus_id}" is held in memory; use image().')
         return Path(self.paths[stimulus_id])
 
     def image(self, stimulus_id: Any) -> Image:
@@ -145,9 +145,9 @@ class StimulusSet:
         return image if self.placement is None else self.placement(stimulus_id, image)
 
     def digest(self, stimulus_id: Any) -> str:
-        """Give a hash of what is shown: of the file's bytes or the pixels, and of the placement.
+        """Return a hash of what is shown: of the file's bytes or the pixels, and of the placement.
 
-        Two stimuli of one digest look the same to a model, whatever they are called.
+        Two stimuli with the same digest look the same to a model, whatever their ids.
         """
         self._check(stimulus_id)
         if stimulus_id in self.images:
@@ -159,14 +159,14 @@ class StimulusSet:
         return digest([source, None if self.placement is None else self.placement.describe(stimulus_id)])  # type: ignore[attr-defined]
 
     def select(self, stimulus_ids: Sequence[Any]) -> StimulusSet:
-        """Give the set of some stimuli, in the order given; images and placement are kept."""
+        """Return a set of the chosen stimuli, in the order given; images and placement are kept."""
         for key in stimulus_ids:
             self._check(key)
         at = pd.Index(self.table["stimulus_id"]).get_indexer(pd.Index(list(stimulus_ids)))
         return replace(self, table=self.table.iloc[at])
 
     def write_images(self, folder: str | Path) -> dict[Any, Path]:
-        """Write every image, as it is shown, as ``<stimulus_id>.png`` and give the paths.
+        """Write every image, as it is shown, as ``<stimulus_id>.png`` and return the paths.
 
         Raises
         ------
@@ -187,17 +187,17 @@ class StimulusSet:
 
 
 def stimuli_from_paths(paths: Sequence[str | Path], identifier: str | None = None) -> StimulusSet:
-    """Make a set of image files; the id of a stimulus is its path as given."""
+    """Make a set from image files; the id of a stimulus is its path as given."""
     ids = [str(path) for path in paths]
     return StimulusSet(pd.DataFrame({"stimulus_id": ids}), dict(zip(ids, paths, strict=True)), identifier)
 
 
 def file_stem(stimulus_id: Any) -> str:
-    """Give a stimulus id as part of a file name, or refuse it."""
+    """Return a stimulus id as part of a file name, or refuse it."""
     text = str(stimulus_id)
     if not text or text.startswith(".") or any(character in text for character in "/\\:\0"):
         raise ConfigError(
-            f'The stimulus id "{text}" cannot be a file name: it is empty or holds / \\ : or starts with a dot.'
+            f'The stimulus id "{text}" cannot be a file name: it is empty, contains / \\ or :, or starts with a dot.'
         )
     return text
 

@@ -15,10 +15,10 @@ from neuroarena.families.brainscore.assembly_files import check_sha1, file_ident
 from neuroarena.families.brainscore.errors import ConfigError, DataQualityError, named
 from neuroarena.families.brainscore.stimuli import StimulusSet, file_stem
 
-# Images are compressed already; a zip that grows more than this is no stimulus set.
+# Images are already compressed; a zip that grows more than this is not a stimulus set.
 MOST_GROWTH = 200
 ALWAYS_FINE_BYTES = 100 * 2**20
-# A fixed date gives the same bytes, and so the same SHA-1, for the same images.
+# A fixed date yields the same bytes, and so the same SHA-1, for the same images.
 _ZIP_DATE = (1980, 1, 1, 0, 0, 0)
 
 
@@ -34,10 +34,10 @@ def read_stimulus_set(
     Parameters
     ----------
     csv : str or Path
-        One row a stimulus: ``stimulus_id`` (or the old ``image_id``), ``filename`` and metadata.
+        One row per stimulus: ``stimulus_id`` (or the old ``image_id``), ``filename`` and metadata.
     images : str or Path, optional
-        The flat zip, or a folder of the files; without it, the zip of the same name beside the table. A zip is
-        unpacked beside itself, into a folder of its name; files that are there already are checked, not replaced.
+        The flat zip, or a folder of the files; without it, the zip of the same name next to the table. A zip is
+        unpacked next to itself, into a folder of its name; files that already exist are checked, not replaced.
     identifier : str, optional
         Without it, the name of the table: ``stimulus_<identifier>.csv``.
     csv_sha1, zip_sha1 : str, optional
@@ -67,14 +67,14 @@ def read_stimulus_set(
 def write_stimulus_set(
     stimulus_set: StimulusSet, folder: str | Path, identifier: str | None = None
 ) -> tuple[Path, Path]:
-    """Write a stimulus set as ``stimulus_<identifier>.csv`` and ``.zip``; the same set gives the same bytes.
+    """Write a stimulus set as ``stimulus_<identifier>.csv`` and ``.zip``; the same set yields the same bytes.
 
     Files are stored as they are, under the stimulus id and their own extension; images in memory, and images
     placed on a screen, as PNG. The table gains the column ``filename``.
     """
     name = identifier or stimulus_set.identifier
     if name is None:
-        raise ConfigError("A stimulus set is written under an identifier: give one.")
+        raise ConfigError("A stimulus set needs an identifier to be written under: pass one.")
     base = Path(folder) / f"stimulus_{file_identifier(name)}"
     filenames = {key: f"{file_stem(key)}{_extension(stimulus_set, key)}" for key in stimulus_set.ids}
     twice = pd.Series(list(filenames.values()))
@@ -119,7 +119,7 @@ def _unpack(path: Path, wanted: set[str], csv: Path) -> Path:
             if not there:
                 if folder.exists():
                     raise ConfigError(
-                        f"{folder}: is there already and does not hold the files of {path.name}. Move it away."
+                        f"{folder}: already exists and does not hold the files of {path.name}. Move it away."
                     )
                 with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=path.parent) as waiting:
                     target = Path(waiting) / "images"
@@ -140,7 +140,7 @@ def _checked_members(
         name = info.filename
         if PurePosixPath(name).name != name or "\\" in name or name in (".", "..") or _is_special(info):
             raise ConfigError(
-                f'{path}: the member "{name}" is no plain file at the top; the zip must be flat.'
+                f'{path}: the member "{name}" is not a plain file at the top level; the zip must be flat.'
             )
         if name in members:
             raise ConfigError(f'{path}: the member "{name}" occurs twice.')
@@ -151,7 +151,10 @@ def _checked_members(
         raise DataQualityError(f"{path}: {said}; its files must be exactly those of {csv.name}.")
     total = sum(info.file_size for info in members.values())
     if total > max(ALWAYS_FINE_BYTES, MOST_GROWTH * path.stat().st_size):
-        raise ConfigError(f"{path}: would grow to {total} bytes, which no images do. Nothing was unpacked.")
+        raise ConfigError(
+            f"{path}: would grow to {total} bytes, far more than images would. "
+            "Nothing was unpacked; check the archive."
+        )
     return members
 
 

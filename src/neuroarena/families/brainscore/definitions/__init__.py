@@ -1,7 +1,7 @@
-"""What comes with neuroarena: benchmarks, datasets and stimulus sets, by name.
+"""Benchmarks, datasets and stimulus sets that ship with neuroarena, by name.
 
 Values are factories without required arguments, or their addresses (``module:attribute``), which are imported on use.
-Every one takes ``data=FOLDER``; without it the folder is found by environment variables.
+Each accepts ``data=FOLDER``; without it the folder is found through environment variables.
 """
 
 from __future__ import annotations

@@ -50,15 +50,15 @@ def read_study(name: str, data: str | Path | None = None) -> xr.DataArray:
 
 
 def read_stimuli(identifier: str, data: str | Path | None = None) -> StimulusSet:
-    """Read a stimulus set; its zip is unpacked beside itself the first time."""
+    """Read a stimulus set; its zip is unpacked next to it the first time."""
     root = vision_folder(data).root
     csv = root / f"stimulus_{file_identifier(identifier)}.csv"
     try:
         return read_stimulus_set(csv, identifier=identifier)
     except OSError as error:
         raise ConfigError(
-            f"{csv.with_suffix('.zip')}: cannot be unpacked beside itself ({error.strerror}). "
-            "Copy the folder to a place that can be written to."
+            f"{csv.with_suffix('.zip')}: cannot be unpacked next to itself ({error.strerror}). "
+            "Copy the folder to a place you can write to."
         ) from error
 
 
@@ -77,7 +77,7 @@ def neurons_in(array: xr.DataArray, region: str) -> xr.DataArray:
 
 
 def marked(benchmark: B, simulated: bool) -> B:
-    """Let a benchmark say whether its recordings are simulated; results carry it on."""
+    """Mark whether a benchmark's recordings are simulated; results inherit the mark."""
     benchmark.simulated = simulated  # type: ignore[attr-defined]
     return benchmark
 
@@ -94,10 +94,10 @@ def plain_folder(data: str | Path | None, variable: str, name: str, files: tuple
     said = data or os.environ.get(variable) or (Path(below) / name if below else None)
     if said is None:
         raise InputError(
-            f"{name} was not found: no folder was named. Give data=FOLDER, or set ${variable} to the folder with "
+            f"{name} was not found: no folder was named. Pass data=FOLDER, or set ${variable} to the folder with "
             f"{', '.join(files)}."
         )
     for file in files:
         if not (Path(said) / file).is_file():
-            raise InputError(f"{said}: there is no {file}, which {name} needs.")
+            raise InputError(f"{said}: {file}, which {name} needs, is missing.")
     return Path(said)

@@ -1,4 +1,4 @@
-"""Marques2020: properties of V1 neurons, measured in a model with the gratings the neurons were measured with."""
+"""Marques2020: properties of V1 neurons, measured in a model with the gratings shown to the neurons."""
 
 from __future__ import annotations
 

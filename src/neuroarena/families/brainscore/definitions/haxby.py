@@ -1,4 +1,4 @@
-"""Haxby2001: what one slice of a person's brain tells about eight kinds of pictures (fMRI)."""
+"""Haxby2001: what one slice of a person's brain reveals about eight kinds of pictures (fMRI)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ BIBTEX = """@article{haxby2001distributed,
 class HaxbySlice(RSABenchmark):
     """Decode categories from voxels, or compare a model's dissimilarities of categories with those of every run.
 
-    The benchmark is called with either of two things. A classifier with ``fit`` and ``predict`` is trained on the
+    The benchmark can be called in two ways. A classifier with ``fit`` and ``predict`` is trained on the
     patterns of all runs but one and tested on that one; its Score is the accuracy (chance 0.125). A model of vision is
     compared by representational similarity; runs stand for subjects, and the noise ceiling is theirs.
 
@@ -47,7 +47,7 @@ class HaxbySlice(RSABenchmark):
         Mean response of each block.
     categories : list of str
     pictures : path, optional
-        Folder with one picture a category, named after it (``face.png``). The pictures of the study are not part of
+        Folder with one picture per category, named after it (``face.png``). The pictures of the study are not part of
         the data; without any, only features by category (`PrecomputedFeatures`) can be compared.
     version : int
     """
@@ -77,19 +77,19 @@ class HaxbySlice(RSABenchmark):
         Raises
         ------
         ConfigError
-            When an image model comes and there are no pictures to show it.
+            When the model needs images and there are no pictures to show it.
         """
         if hasattr(candidate, "fit") and hasattr(candidate, "predict"):
             return self.decode(candidate)
         if not self._has_pictures and not isinstance(candidate, PrecomputedFeatures):
             raise ConfigError(
-                f"{self.identifier}: the pictures of the study are not part of the data. Give pictures=FOLDER with "
-                f"one picture a category ({named(self.categories, 8)}), or PrecomputedFeatures by category."
+                f"{self.identifier}: the pictures of the study are not part of the data. Pass pictures=FOLDER with "
+                f"one picture per category ({named(self.categories, 8)}), or PrecomputedFeatures by category."
             )
         return super().__call__(candidate)
 
     def decode(self, classifier: Any = None) -> Score:
-        """Give the accuracy of a classifier, leaving one run out at a time.
+        """Return the accuracy of a classifier, leaving one run out at a time.
 
         Parameters
         ----------
@@ -133,7 +133,7 @@ def haxby_2001_slice(
 
 
 def read_patterns(path: Path) -> tuple[np.ndarray, list[str]]:
-    """Read block patterns: trends taken out and voxels standardised run by run, volumes of a block averaged.
+    """Read block patterns: voxels are detrended and standardised run by run, volumes of a block averaged.
 
     Returns
     -------
@@ -145,7 +145,7 @@ def read_patterns(path: Path) -> tuple[np.ndarray, list[str]]:
     Raises
     ------
     ConfigError
-        When the file does not hold what it should.
+        When the file does not hold the expected arrays.
     """
     from scipy.signal import detrend
 
@@ -191,7 +191,7 @@ def _assembly(patterns: np.ndarray, stimuli: StimulusSet) -> xr.DataArray:
 def _stimuli(categories: list[str], pictures: str | Path | None) -> StimulusSet:
     table = pd.DataFrame({"stimulus_id": categories, "object_name": categories})
     if pictures is None:
-        # Never shown: models of images are refused before.
+        # Never shown: models that need images are refused earlier.
         gray = np.full((8, 8, 3), 128, dtype=np.uint8)
         return StimulusSet(table, images=dict.fromkeys(categories, gray), identifier="Haxby2001")
     paths = {}

@@ -56,7 +56,7 @@ class DissimilarityBenchmark(BenchmarkBase):
     region : str
     visual_degrees : float
     others : mapping of str to ndarray, shape (n, n)
-        Dissimilarities a Score also tells the correlation with, in ``attrs["others"]``.
+        Dissimilarities whose correlation a Score also reports, in ``attrs["others"]``.
     version, parent, bibtex
         See :class:`~neuroarena.families.brainscore.benchmark.BenchmarkBase`. The ceiling is the upper bound of the
         subjects' agreement, the lower bound is in its attrs; scores are divided by it as they are.
@@ -92,7 +92,7 @@ class DissimilarityBenchmark(BenchmarkBase):
         source = shown(candidate, self.stimuli, self._visual_degrees, 1)
         if "time_bin" in source.dims:
             raise ConfigError(
-                f"{self.identifier}: the model answered in several time bins, one was asked for."
+                f"{self.identifier}: the model answered in several time bins, but only one was requested."
             )
         place = source["stimulus_id"].to_index().get_indexer(pd.Index(self.stimuli.ids))
         values = source.transpose("presentation", "neuroid").values[place]
@@ -101,7 +101,7 @@ class DissimilarityBenchmark(BenchmarkBase):
         return self.compare(rdm)
 
     def compare(self, rdm: npt.ArrayLike) -> Score:
-        """Score dissimilarities, (n, n), with those of every subject.
+        """Score dissimilarities, (n, n), against those of every subject.
 
         Returns
         -------

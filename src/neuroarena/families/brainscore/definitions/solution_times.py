@@ -1,4 +1,4 @@
-"""Kar2019: does a model solve those images late that IT solves late."""
+"""Kar2019: does a model solve late the images that IT solves late?"""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ BIBTEX = """@article{kar2019evidence,
 
 
 class SolutionTimeBenchmark(BenchmarkBase):
-    """Compare when a model and when a brain have told what an image shows.
+    """Compare when a model and when a brain have recognised what an image shows.
 
     Parameters
     ----------

@@ -27,7 +27,7 @@ SMOOTHING = {"hanning": (2 / 5, 1.0, 2 / 5), "smooth": (1 / 5, 1.0, 1 / 5)}
 
 @dataclass(frozen=True)
 class Tuning:
-    """Responses of neuroids to a whole grid of gratings, and the best cell of each.
+    """Responses of neuroids to a complete grid of gratings, and the best cell of each.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class Tuning:
         Raises
         ------
         ConfigError
-            When a coordinate is missing, or when the gratings are not a whole grid.
+            When a coordinate is missing, or when the gratings do not form a complete grid.
         """
         axes, cube = _grid(responses)
         steady = cube.mean(axis=-1)
@@ -76,7 +76,7 @@ class Tuning:
         )
 
     def curves(self, axis: str) -> np.ndarray:
-        """Give each neuroid's responses along one axis, through its best cell: (neuroids, values)."""
+        """Return each neuroid's responses along one axis, through its best cell: (neuroids, values)."""
         at = ("radius", "spatial_frequency", "orientation").index(axis)
         chosen = np.where(self.by_modulation[:, None, None, None], self.modulated, self.above)
         index: list[Any] = [np.arange(len(chosen)), *self.best.T]
@@ -86,7 +86,7 @@ class Tuning:
         return curves
 
     def modulation_ratio(self) -> np.ndarray:
-        """Give AC / DC above baseline at the best cell: (neuroids,)."""
+        """Return AC / DC above baseline at the best cell: (neuroids,)."""
         cell = (np.arange(len(self.best)), *self.best.T)
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio: np.ndarray = self.modulated[cell] / self.above[cell]
@@ -143,7 +143,7 @@ def orientation_tuning(
     Returns
     -------
     DataArray, neuroid x neuronal_property
-        ``circular_variance`` (0: one orientation only, 1: all alike), ``bandwidth`` (half width in degrees at 0.707 of
+        ``circular_variance`` (0: a single orientation, 1: all alike), ``bandwidth`` (half width in degrees at 0.707 of
         the peak), ``orth_pref_ratio``, ``preferred_orientation`` (-22.5 to 157.5 degrees) and ``modulation_ratio``.
     """
     tuning = Tuning.of(responses, baseline)
@@ -175,8 +175,8 @@ def spatial_frequency_tuning(
     Returns
     -------
     DataArray, neuroid x neuronal_property
-        ``peak_spatial_frequency`` in cycles a degree, and ``sf_bandwidth``: 100 * the low over the high frequency at
-        which the response is 0.707 of the peak; NaN where the curve does not come down on both sides.
+        ``peak_spatial_frequency`` in cycles per degree, and ``sf_bandwidth``: 100 * the low over the high frequency at
+        which the response is 0.707 of the peak; NaN where the curve does not fall off on both sides.
     """
     tuning = Tuning.of(responses, baseline)
     curves, frequencies = tuning.curves("spatial_frequency"), tuning.axes["spatial_frequency"]
@@ -187,7 +187,7 @@ def spatial_frequency_tuning(
 
 
 def circular_variance(curves: np.ndarray, angles: np.ndarray) -> np.ndarray:
-    """Give 1 - |sum R exp(2i theta)| / sum |R| of responses (neuroids, orientations) in degrees.
+    """Return 1 - |sum R exp(2i theta)| / sum |R| of responses (neuroids, orientations) in degrees.
 
     Examples
     --------
@@ -203,9 +203,9 @@ def circular_variance(curves: np.ndarray, angles: np.ndarray) -> np.ndarray:
 def _bandwidth(
     curve: np.ndarray, angles: np.ndarray, share: float, smoothing: str = "hanning"
 ) -> tuple[float, float, float]:
-    """Give preferred orientation, full width at a share of the peak, and orthogonal over preferred response.
+    """Return preferred orientation, full width at a share of the peak, and orthogonal over preferred response.
 
-    The curve goes round: it is put three times in a row, smoothed, and interpolated by a cubic spline at one degree.
+    The curve is periodic: it is repeated three times, smoothed, and interpolated by a cubic spline at one degree.
     """
     from scipy.interpolate import CubicSpline
 
@@ -245,7 +245,7 @@ def _smoothed(values: np.ndarray, smoothing: str = "hanning") -> np.ndarray:
 
 
 def _grid(responses: xr.DataArray) -> tuple[dict[str, np.ndarray], np.ndarray]:
-    """Give the values of each axis, and responses as (neuroids, radii, frequencies, orientations, phases)."""
+    """Return the values of each axis, and responses as (neuroids, radii, frequencies, orientations, phases)."""
     missing = [name for name in AXES if name not in responses.coords]
     if missing:
         raise ConfigError(f"The responses to gratings lack the coordinates {named(missing)}.")
@@ -258,7 +258,8 @@ def _grid(responses: xr.DataArray) -> tuple[dict[str, np.ndarray], np.ndarray]:
     if len(cell) != np.prod(shape) or np.unique(cell).size != len(cell):
         sizes = " x ".join(str(size) for size in shape)
         raise ConfigError(
-            f"The {len(cell)} gratings are no whole grid of {sizes} radii, frequencies, orientations and phases."
+            f"The {len(cell)} gratings do not form a complete grid of {sizes} radii, frequencies, "
+            "orientations and phases."
         )
     values = responses.transpose("neuroid", "presentation").values.astype(np.float64)
     cube = np.empty((len(values), len(cell)))

@@ -1,4 +1,4 @@
-"""Metrics of Brain-Score by name: each takes two assemblies and gives a Score."""
+"""Metrics of Brain-Score by name: each takes two assemblies and returns a Score."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bringing two assemblies to the same stimuli in the same order, or saying why that cannot be."""
+"""Bring two assemblies to the same stimuli in the same order, or explain why that is impossible."""
 
 from __future__ import annotations
 
@@ -61,9 +61,9 @@ def align(
     Parameters
     ----------
     source, target : DataArray
-        Model and recording, one row a stimulus.
+        Model and recording, one row per stimulus.
     coordinate : str
-        What rows are matched by.
+        The coordinate that rows are matched by.
     stratification : str, optional
         Coordinate that splits are balanced over; it must be on the target or the source.
     order : {"sorted", "as_given"}
@@ -74,7 +74,7 @@ def align(
     Raises
     ------
     AlignmentError
-        When a stimulus is missing on a side or is there twice, or when its group differs between the sides.
+        When a stimulus is missing on one side or occurs twice, or when its group differs between the sides.
     DataQualityError
         When a response is NaN or infinite; stimulus and neuroid are named.
     ConfigError
@@ -96,7 +96,7 @@ def align(
 
 
 def shared_stimuli(source: xr.DataArray, target: xr.DataArray) -> tuple[xr.DataArray, xr.DataArray]:
-    """Keep the stimuli that both assemblies hold; metrics never do this of their own accord.
+    """Keep the stimuli that both assemblies hold; metrics never do this on their own.
 
     Raises
     ------
@@ -108,22 +108,22 @@ def shared_stimuli(source: xr.DataArray, target: xr.DataArray) -> tuple[xr.DataA
     both = set(source_ids.tolist()) & set(target_ids.tolist())
     if not both:
         raise AlignmentError(
-            f"No stimulus is in both: the source holds {named(source_ids)}, the target {named(target_ids)}."
+            f"No stimulus is in both assemblies: the source holds {named(source_ids)}, the target {named(target_ids)}."
         )
     rows = [np.array([key in both for key in ids.tolist()]) for ids in (source_ids, target_ids)]
     return source.isel(presentation=rows[0]), target.isel(presentation=rows[1])
 
 
 def ordered(array: xr.DataArray, coordinate: str, ids: npt.NDArray[Any]) -> xr.DataArray:
-    """Give presentation x neuroid with its rows in the order of `ids`, all of which it holds."""
+    """Return presentation x neuroid with its rows in the order of `ids`, all of which it holds."""
     array = oriented(array, "assembly", STATIC)
     return array.isel(presentation=pd.Index(array[coordinate].values).get_indexer(pd.Index(ids)))
 
 
 def oriented(array: xr.DataArray, side: str, dims: Sequence[str]) -> xr.DataArray:
-    """Give an array with flat coordinates and its dims in the given order, or refuse it.
+    """Return an array with flat coordinates and its dims in the given order, or refuse it.
 
-    Where no time bins are expected, a single one is taken out.
+    Where no time bins are expected, a single bin is dropped.
     """
     array = flat(array) if "time_bin" in dims else squeeze_time(flat(array))
     if set(array.dims) != set(dims):
@@ -135,7 +135,7 @@ def oriented(array: xr.DataArray, side: str, dims: Sequence[str]) -> xr.DataArra
 
 
 def keys(array: xr.DataArray, side: str, coordinate: str) -> npt.NDArray[Any]:
-    """Give the coordinate that rows are matched by; it must be there, and no value twice."""
+    """Return the coordinate that rows are matched by; it must exist and hold no duplicates."""
     if coordinate not in array.coords:
         raise ConfigError(
             f'The {side} has no coordinate "{coordinate}" on its presentations; there are {named(array.coords, 8)}.'
@@ -151,7 +151,7 @@ def keys(array: xr.DataArray, side: str, coordinate: str) -> npt.NDArray[Any]:
 
 
 def check_same(source: npt.NDArray[Any], target: npt.NDArray[Any], coordinate: str) -> None:
-    """Refuse two lists of stimuli that do not hold the same, and name the first few that differ."""
+    """Refuse two lists that do not hold the same stimuli, and name the first few that differ."""
     there, here = set(source.tolist()), set(target.tolist())
     problems = []
     if missing := [key for key in target.tolist() if key not in there]:
@@ -173,7 +173,7 @@ def _strata(
     name: str | None,
     ids: npt.NDArray[Any],
 ) -> npt.NDArray[Any] | None:
-    """Give the group of each row, which must be the same on both sides where both say it."""
+    """Return the group of each row, which must agree where both sides state it."""
     if not name:
         return None
     sides = [
@@ -184,7 +184,7 @@ def _strata(
     if not sides:
         raise ConfigError(
             f'Neither side has the coordinate "{name}" that splits are balanced over. '
-            "Add it to the target, or give stratification_coord=None."
+            "Add it to the target, or pass stratification_coord=None."
         )
     if len(sides) == 2 and (differs := np.flatnonzero(sides[0] != sides[1])).size:
         at = differs[0]
@@ -202,7 +202,7 @@ def _strata(
 
 
 def taken(array: xr.DataArray, rows: npt.NDArray[Any]) -> npt.NDArray[np.floating]:
-    """Give rows of an array as floating point numbers, without a copy where they are in order already."""
+    """Return rows of an array as floating point numbers, without a copy where they are in order already."""
     values = array.values
     if values.dtype.kind != "f":
         values = values.astype(np.float64)
@@ -224,7 +224,7 @@ def check_finite(
 
 
 def neuroid_coordinates(array: xr.DataArray) -> dict[str, tuple[str, npt.NDArray[Any]]]:
-    """Give the coordinates along neuroid; where there are no ids, the neuroids are numbered."""
+    """Return the coordinates along neuroid; where there are no ids, the neuroids are numbered."""
     found = {
         str(name): ("neuroid", coord.values)
         for name, coord in array.coords.items()

@@ -21,12 +21,12 @@ FEWEST = 4
 
 
 def unbiased_hsic(k: Array, m: Array) -> float:
-    """Give the unbiased estimate of the Hilbert-Schmidt independence criterion (Song et al. 2012, equation 5).
+    """Return the unbiased estimate of the Hilbert-Schmidt independence criterion (Song et al. 2012, equation 5).
 
     Parameters
     ----------
     k, m : ndarray, shape (n, n)
-        Gram matrices; their diagonals are not looked at. n is at least 4.
+        Gram matrices; their diagonals are ignored. n is at least 4.
     """
     n = len(k)
     k, m = k - np.diag(np.diagonal(k)), m - np.diag(np.diagonal(m))
@@ -38,12 +38,12 @@ def unbiased_hsic(k: Array, m: Array) -> float:
 
 
 def biased_hsic(k: Array, m: Array) -> float:
-    """Give the sum of products of two centred Gram matrices."""
+    """Return the sum of products of two centred Gram matrices."""
     return float(np.vdot(_centred(k), _centred(m)))
 
 
 def alignment(k: Array, m: Array, unbiased: bool = True) -> float:
-    """Give the centred kernel alignment of two Gram matrices, 0 where a kernel has no positive norm.
+    """Return the centred kernel alignment of two Gram matrices, 0 where a kernel has no positive norm.
 
     Examples
     --------
@@ -84,7 +84,7 @@ class CKA(Metric):
 
 
 class CKACV(Metric):
-    """The same on ten draws of nine tenths of the stimuli, which gives it an error.
+    """The same on ten draws of nine tenths of the stimuli, which yields an error estimate.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def _grams(pair: Aligned) -> tuple[Array, Array]:
         )
     check_varies(pair.source, "source")
     check_varies(pair.target, "target")
-    # Alignment does not change with the mean, and products of centred features lose no digits to it.
+    # Alignment does not change with the mean, and products of centred features lose no precision to it.
     return centred_gram(pair.source), centred_gram(pair.target)
 
 

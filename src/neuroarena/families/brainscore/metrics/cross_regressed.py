@@ -57,14 +57,14 @@ class CrossRegressedCorrelation(Metric):
     In each split the regression is fitted on the training stimuli and every neuroid's prediction of the test
     stimuli is correlated with its responses. The value is the median over neuroids, averaged over splits.
 
-    A subclass may override :meth:`apply`, what is done in each split, and :meth:`aggregate`, what is made of it.
+    A subclass may override :meth:`apply` (what happens in each split) and :meth:`aggregate` (how splits are combined).
 
     Parameters
     ----------
     regression : str, Regression or estimator
         "pls", "ridge", "ridgecv", "linear", "best_unit", or anything with `fit` and `predict`.
     correlation : str or callable
-        "pearsonr", "spearmanr", or a function of two arrays (n, q) that gives (q,).
+        "pearsonr", "spearmanr", or a function of two arrays (n, q) that returns (q,).
     crossvalidation_kwargs : mapping or CrossValidation, optional
         See :class:`~neuroarena.families.brainscore.metrics.splits.CrossValidation`.
 
@@ -95,7 +95,7 @@ class CrossRegressedCorrelation(Metric):
         Parameters
         ----------
         source, target : DataArray, presentation x neuroid
-            One row a stimulus, in any order. Coordinates: `stimulus_id`, and the one splits are balanced over.
+            One row per stimulus, in any order. Coordinates: `stimulus_id`, and the one splits are balanced over.
 
         Returns
         -------
@@ -156,7 +156,7 @@ class CrossRegressedCorrelation(Metric):
         source_test: xr.DataArray,
         target_test: xr.DataArray,
     ) -> xr.DataArray:
-        """Fit on one pair of assemblies and give each neuroid's correlation on another, over neuroid."""
+        """Fit on one pair of assemblies and return each neuroid's correlation on another, over neuroid."""
         by = self.cross_validation.split_coord
         train = align(source_train, target_train, coordinate=by)
         test = align(source_test, target_test, coordinate=by)
@@ -172,7 +172,7 @@ class CrossRegressedCorrelation(Metric):
     def aggregate(self, scores: xr.DataArray) -> Score:
         """Make one Score of split x neuroid: median over neuroids, mean over splits.
 
-        An override may also reduce over neuroid only; what it leaves is averaged.
+        An override may also reduce over neuroid only; whatever remains is averaged.
         """
         attrs: dict[str, Any] = {}
         if isinstance(self.regression, RidgeCV):
@@ -208,24 +208,24 @@ class TrainTestCorrelation(CrossRegressedCorrelation):
 
 
 def _parts(source: xr.DataArray, target: xr.DataArray, split: Split) -> list[xr.DataArray]:
-    """Give what `apply` takes: source and target of the training rows, then of the test rows."""
+    """Return what `apply` takes: source and target of the training rows, then of the test rows."""
     return [side.isel(presentation=rows) for rows in split for side in (source, target)]
 
 
 def _over_neuroids(found: Any, neuroids: Mapping[str, tuple[str, npt.NDArray[Any]]]) -> Array:
-    """Give the value of each neuroid that an `apply` returned, or refuse what is not that."""
+    """Return the value of each neuroid that an `apply` returned, or refuse anything else."""
     count = len(neuroids["neuroid_id"][1])
     values = np.asarray(found, dtype=np.float64)
     if values.shape != (count,):
         raise ConfigError(
-            f"The metric's apply gave values of shape {values.shape}, expected ({count},): one for each neuroid "
+            f"The metric's apply returned values of shape {values.shape}, expected ({count},): one for each neuroid "
             "of the target."
         )
     return values
 
 
 def as_regression(regression: str | Regression | Any) -> Regression:
-    """Give a regression by name, or wrap an estimator that has `fit` and `predict`."""
+    """Return a regression by name, or wrap an estimator that has `fit` and `predict`."""
     if isinstance(regression, Regression):
         return regression
     if isinstance(regression, str):
@@ -240,7 +240,7 @@ def as_regression(regression: str | Regression | Any) -> Regression:
 
 
 def as_correlation(correlation: str | Correlation) -> Correlation:
-    """Give a correlation by name, or the function itself."""
+    """Return a correlation by name, or the function itself."""
     if isinstance(correlation, str):
         if correlation not in CORRELATIONS:
             raise unknown_name("correlation", correlation, CORRELATIONS, "metrics")
@@ -249,7 +249,7 @@ def as_correlation(correlation: str | Correlation) -> Correlation:
 
 
 def check_varies(values: npt.NDArray[np.floating], side: str) -> None:
-    """Refuse a side of which nothing varies over stimuli."""
+    """Refuse a side in which nothing varies over stimuli."""
     if not np.ptp(values, axis=0).any():
         raise DataQualityError(
             f"Every neuroid of the {side} is constant over all {len(values)} stimuli; nothing can be correlated."

@@ -1,4 +1,4 @@
-"""Cross products of all stimuli, brought to each fold by taking the left-out stimuli away.
+"""Cross products of all stimuli, adapted to each fold by subtracting the left-out stimuli.
 
 Ten splits of 3,200 stimuli share nine tenths of their rows. The products X'X and X'Y are formed once, and a
 fold subtracts what its few left-out rows contributed.
@@ -15,7 +15,7 @@ import numpy.typing as npt
 Array = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.int64]
 Split = tuple[Rows, Rows]
-# Columns of a wide feature table are turned to float64 this many at a time, which bounds the copy.
+# Columns of a wide feature table are converted to float64 this many at a time, which bounds the copy.
 BLOCK = 2048
 
 
@@ -47,21 +47,21 @@ class Fold:
     _removed: Array | None
 
     def covariance_times(self, vector: Array) -> Array:
-        """Give X'X v of the centred training rows without forming X'X for this fold."""
+        """Return X'X v of the centred training rows without forming X'X for this fold."""
         product = self._whole @ vector
         if self._removed is not None:
             product -= self._removed.T @ (self._removed @ vector)
         return product - self.n_train * self.x_mean * (self.x_mean @ vector)
 
     def covariance(self) -> Array:
-        """Give X'X of the centred training rows, (p, p)."""
+        """Return X'X of the centred training rows, (p, p)."""
         product = self._whole - self.n_train * np.outer(self.x_mean, self.x_mean)
         if self._removed is not None:
             product -= self._removed.T @ self._removed
         return product
 
     def predictions(self, coefficients: Array) -> Array:
-        """Give the predictions of the test rows, (n_test, q), for coefficients (p, q)."""
+        """Return the predictions of the test rows, (n_test, q), for coefficients (p, q)."""
         return (self.x_test - self.x_mean) @ coefficients + self.y_mean
 
 
@@ -87,12 +87,12 @@ class Products:
         self.cross = self.x.T @ self.y
 
     def folds(self, splits: Sequence[Split]) -> Iterator[Fold]:
-        """Give the fold of each split, one at a time."""
+        """Yield the fold of each split, one at a time."""
         for train, test in splits:
             yield self.fold(train, test)
 
     def fold(self, train: Rows, test: Rows) -> Fold:
-        """Give what a regression on `train` needs to predict `test`."""
+        """Return what a regression on `train` needs to predict `test`."""
         left_out = np.ones(len(self.x), dtype=bool)
         left_out[train] = False
         y_train, n_train = self.y[train], len(train)
@@ -115,7 +115,7 @@ class Products:
 
 
 def compact(x: npt.NDArray[np.floating]) -> Array:
-    """Centre features, and where there are more than rows give as many coordinates with the same inner products.
+    """Centre features; where they outnumber the rows, replace them by as many coordinates with the same inner products.
 
     Every linear method that depends on rows only through inner products (PLS, ridge, least squares of smallest
     norm) predicts the same from either.
@@ -146,7 +146,7 @@ def compact(x: npt.NDArray[np.floating]) -> Array:
 
 
 def centred_gram(x: npt.NDArray[np.floating]) -> Array:
-    """Give XX' of features (n, p) centred over rows, (n, n), without a float64 copy of all features."""
+    """Return XX' of features (n, p) centred over rows, (n, n), without a float64 copy of all features."""
     gram = np.zeros((len(x), len(x)))
     for start in range(0, x.shape[1], BLOCK):
         block = np.asarray(x[:, start : start + BLOCK], dtype=np.float64)
@@ -156,7 +156,7 @@ def centred_gram(x: npt.NDArray[np.floating]) -> Array:
 
 
 def _square_root(gram: Array) -> Array:
-    """Give L with LL' = gram, by a Cholesky factorisation that stops at the rank."""
+    """Return L with LL' = gram, by a Cholesky factorisation that stops at the rank."""
     from scipy.linalg.lapack import dpstrf
 
     factor, pivots, rank, _ = dpstrf(gram, lower=1)

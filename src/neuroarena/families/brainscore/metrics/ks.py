@@ -14,7 +14,7 @@ from neuroarena.families.brainscore.errors import ConfigError, DataQualityError,
 from neuroarena.families.brainscore.metrics.folds import Array
 from neuroarena.families.brainscore.metrics.metric import Metric
 
-# A model of which more than this share of the draws hold no value scores 0 +- 0.
+# A model scores 0 +- 0 when more than this share of its draws hold no value.
 MOST_EMPTY = 0.1
 
 
@@ -27,9 +27,9 @@ class BootstrapDistributionSimilarity(Metric):
     Parameters
     ----------
     property_name : str
-        Which property; the target's attrs hold its histogram edges as ``<property_name>_bins``.
+        Name of the property; the target's attrs hold its histogram edges as ``<property_name>_bins``.
     ns : int
-        How many draws.
+        Number of draws.
     seed : int
         Seed of the draws: two calls give the same Score.
     """
@@ -82,14 +82,14 @@ class BootstrapDistributionSimilarity(Metric):
         )
 
     def similarities(self, model: npt.NDArray[Any], data: npt.NDArray[Any], n_model: int) -> Array:
-        """Give the similarity of each draw.
+        """Return the similarity of each draw.
 
         Parameters
         ----------
         model, data : ndarray of int, shape (bins,)
             How many neuroids lie in each bin.
         n_model : int
-            Number of model neuroids, those without the property included: they are drawn, too.
+            Number of model neuroids, including those without the property: they are drawn, too.
         """
         rng = np.random.default_rng(self.seed)
         without = n_model - model.sum()
@@ -97,7 +97,7 @@ class BootstrapDistributionSimilarity(Metric):
         return histogram_similarity(drawn, data)
 
     def values(self, array: xr.DataArray, side: str) -> Array:
-        """Give the property of every neuroid, NaN where it has none."""
+        """Return the property of every neuroid, NaN where it has none."""
         array = flat(array)
         if set(array.dims) != {"neuroid", "neuronal_property"}:
             raise ConfigError(
@@ -112,7 +112,7 @@ class BootstrapDistributionSimilarity(Metric):
         return np.array(column, dtype=np.float64)
 
     def edges(self, target: xr.DataArray) -> Array:
-        """Give the histogram edges that the target's attrs hold for the property."""
+        """Return the histogram edges that the target's attrs hold for the property."""
         key = f"{self.property_name}_bins"
         if key not in target.attrs:
             raise ConfigError(f'The target has no attrs["{key}"]: the histogram edges of the property.')
@@ -125,7 +125,7 @@ class BootstrapDistributionSimilarity(Metric):
 
 
 def histogram_similarity(drawn: npt.NDArray[Any], data: npt.NDArray[Any]) -> Array:
-    """Give 1 - D / D_max of histograms against the recorded one.
+    """Return 1 - D / D_max of histograms against the recorded one.
 
     D is the largest distance between cumulative distributions; D_max is the larger distance of the two histograms
     that hold everything in the first or in the last bin.
@@ -133,7 +133,7 @@ def histogram_similarity(drawn: npt.NDArray[Any], data: npt.NDArray[Any]) -> Arr
     Parameters
     ----------
     drawn : ndarray, shape (draws, bins)
-        Counts; a draw without any gives NaN.
+        Counts; an empty draw yields NaN.
     data : ndarray, shape (bins,)
         Recorded counts.
 

@@ -1,4 +1,4 @@
-"""What a metric is, and how a value for each split and neuroid becomes one Score."""
+"""What a metric is, and how one value per split and neuroid becomes one Score."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ def pearson(predicted: npt.NDArray[np.floating], target: npt.NDArray[np.floating
 
 
 def _centred(values: npt.NDArray[np.floating]) -> tuple[Array, Array, npt.NDArray[np.bool_]]:
-    """Give centred columns, their lengths, and which of them are constant."""
+    """Return centred columns, their lengths, and which of them are constant."""
     columns = np.asarray(values, dtype=np.float64)
     means = columns.mean(axis=0)
     centred = columns - means
     length = np.sqrt(np.einsum("ij,ij->j", centred, centred))
-    # Rounding leaves a constant column a little length; only such columns are looked at twice.
+    # Rounding leaves a constant column a little length; only such columns are checked again.
     flat = length <= 1e-12 * np.abs(means) * np.sqrt(len(columns))
     flat[flat] = np.ptp(columns[:, flat], axis=0) == 0
     return centred, length, flat
@@ -71,7 +71,7 @@ def split_table(values: Array, neuroids: dict[str, Any], **more: Any) -> xr.Data
 
 
 def aggregate(raw: xr.DataArray, **attrs: Any) -> Score:
-    """Make one Score of a value for each split and neuroid: median over neuroids, then mean over splits.
+    """Combine one value per split and neuroid into a Score: median over neuroids, then mean over splits.
 
     Neuroids without a value (their responses are constant) are left out and counted. The error is the standard
     error over splits, std / sqrt(splits); splits overlap, so it is too small for a test between models.
@@ -117,7 +117,7 @@ def aggregate(raw: xr.DataArray, **attrs: Any) -> Score:
 
 
 def finished(found: Any, raw: xr.DataArray) -> Score:
-    """Make a Score of what a metric's `aggregate` gave: a Score as it is, else the mean of what is left over.
+    """Turn what a metric's `aggregate` returned into a Score: a Score as it is, otherwise the mean of the values.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def finished(found: Any, raw: xr.DataArray) -> Score:
     Raises
     ------
     DataQualityError
-        When the value is no finite number.
+        When the value is not a finite number.
     """
     if isinstance(found, Score):
         return found
@@ -142,7 +142,7 @@ def finished(found: Any, raw: xr.DataArray) -> Score:
     value = float(found)
     if not np.isfinite(value):
         raise DataQualityError(
-            f"The metric's aggregate gave {value}, expected a finite number for every split."
+            f"The metric's aggregate returned {value}, expected a finite number for every split."
         )
     used = raw.notnull().any([dim for dim in raw.dims if dim != "neuroid"])
     return Score(

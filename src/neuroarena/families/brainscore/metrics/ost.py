@@ -1,4 +1,4 @@
-"""Object solution times: when a linear readout of a model has told an object, against when a brain has."""
+"""Object solution times: when a linear readout of a model recognises an object, against when a brain does."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from neuroarena.families.brainscore.metrics.metric import Metric, spearman
 from neuroarena.families.brainscore.metrics.splits import CrossValidation, cross_validation
 
 WEIGHT_DECAY = 0.463
-# Fewer images than this with a time on both sides have no rank correlation worth the name.
+# With fewer images than this timed on both sides, a rank correlation is not meaningful.
 FEWEST = 3
 LARGEST_D_PRIME = 5.0
 
@@ -120,7 +120,7 @@ def predicted_times(
     train: Rows,
     test: Rows,
 ) -> Array:
-    """Give the solution time of each test image, NaN where its threshold is never reached.
+    """Return the solution time of each test image, NaN where its threshold is never reached.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ def predicted_times(
 
 
 def readout(x_train: Array, labels: npt.NDArray[Any], x_test: Array) -> Array:
-    """Fit a softmax readout on standardised features and give class probabilities, (n_test, classes)."""
+    """Fit a softmax readout on standardised features and return class probabilities, (n_test, classes)."""
     import sklearn.linear_model
     import sklearn.preprocessing
 
@@ -159,7 +159,7 @@ def readout(x_train: Array, labels: npt.NDArray[Any], x_test: Array) -> Array:
 
 
 def image_level_d_prime(probabilities: Array, labels: npt.NDArray[Any]) -> Array:
-    """Give i1, the d' of each image: how well its object is told from all others (Rajalingham et al. 2018).
+    """Return i1, the d' of each image: how well its object is distinguished from all others (Rajalingham et al. 2018).
 
     The hit rate of an image is its mean preference for its own object over each other one; the false-alarm rate is
     the mean preference for that object over their own among the images of other objects. d' is cut at +-5.
@@ -186,7 +186,7 @@ def image_level_d_prime(probabilities: Array, labels: npt.NDArray[Any]) -> Array
 
 
 def first_crossing(values: Array, thresholds: Array, times: Array) -> Array:
-    """Give when each row first reaches its threshold, interpolated from the bin before; NaN if never.
+    """Return when each row first reaches its threshold, interpolated from the bin before; NaN if never.
 
     Examples
     --------

@@ -29,9 +29,9 @@ class PartialLeastSquares(Regression):
     n_components : int
         Number of components.
     max_iter : int
-        Largest number of rounds a component.
+        Largest number of rounds per component.
     tol : float
-        Squared change of the weight vector at which a component is settled.
+        Squared change of the weight vector at which a component has converged.
 
     Examples
     --------
@@ -53,20 +53,20 @@ class PartialLeastSquares(Regression):
             what = "features" if n_features <= n_train else "training stimuli"
             raise ConfigError(
                 f"PLS with {self.n_components} components needs at least as many features and training stimuli, "
-                f"got {bound} {what}. Give n_components={bound} or fewer."
+                f"got {bound} {what}. Pass n_components={bound} or fewer."
             )
 
     def cross_predict(
         self, x: npt.NDArray[np.floating], y: npt.NDArray[np.floating], splits: Sequence[Split]
     ) -> Iterator[Array]:
-        """Give the predictions of each split's test rows; see :meth:`Regression.cross_predict`."""
+        """Yield the predictions of each split's test rows; see :meth:`Regression.cross_predict`."""
         for train, _ in splits:
             self.check(len(train), x.shape[1])
         for fold in Products(x, y).folds(splits):
             yield fold.predictions(self.coefficients(fold))
 
     def coefficients(self, fold: Fold) -> Array:
-        """Give the regression coefficients of one training part, (p, q)."""
+        """Return the regression coefficients of one training part, (p, q)."""
         cross, residual = fold.cross.copy(), fold.y_squares.copy()
         p, q = cross.shape
         rotations, loadings = np.zeros((p, self.n_components)), np.zeros((p, self.n_components))
@@ -90,7 +90,7 @@ class PartialLeastSquares(Regression):
         return rotations @ y_loadings.T
 
     def _weight(self, cross: Array, start: int) -> Array:
-        """Give the weight vector at which the power iteration from target `start` stops."""
+        """Return the weight vector at which the power iteration from target `start` stops."""
         q = cross.shape[1]
         if q == 1:
             weight = cross[:, 0]

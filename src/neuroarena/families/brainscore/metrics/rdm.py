@@ -1,4 +1,4 @@
-"""Representational similarity: which stimuli a model and a brain tell apart."""
+"""Representational similarity: which stimuli a model and a brain distinguish."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Pooling = Literal["mean", "rank"]
 def dissimilarities(
     responses: npt.NDArray[np.floating], ids: npt.NDArray[Any] | None = None, side: str = "assembly"
 ) -> Array:
-    """Give 1 - Pearson correlation between the response vectors of all pairs of stimuli.
+    """Return 1 - Pearson correlation between the response vectors of all pairs of stimuli.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def dissimilarities(
     ids : ndarray, shape (n,), optional
         Names of the stimuli, for messages.
     side : str
-        What messages call the responses.
+        Name of the responses in messages.
 
     Returns
     -------
@@ -43,7 +43,7 @@ def dissimilarities(
     Raises
     ------
     DataQualityError
-        When the responses to a stimulus are all equal, or when there is one neuroid only.
+        When the responses to a stimulus are all equal, or when there is only one neuroid.
     """
     if responses.shape[1] < 2:
         raise DataQualityError(
@@ -65,7 +65,7 @@ def dissimilarities(
 
 
 def compare_rdms(first: npt.ArrayLike, second: npt.ArrayLike) -> float:
-    """Give Spearman's correlation of the strict upper triangles of two dissimilarity matrices.
+    """Return Spearman's correlation of the strict upper triangles of two dissimilarity matrices.
 
     Parameters
     ----------
@@ -87,7 +87,9 @@ def compare_rdms(first: npt.ArrayLike, second: npt.ArrayLike) -> float:
     """
     a, b = _checked(first, "first"), _checked(second, "second")
     if a.shape != b.shape:
-        raise ConfigError(f"The matrices are of {len(a)} and {len(b)} stimuli; expected the same stimuli.")
+        raise ConfigError(
+            f"The matrices cover {len(a)} and {len(b)} stimuli; both must hold the same stimuli."
+        )
     return _correlation(_upper(a), _upper(b))
 
 
@@ -108,19 +110,19 @@ class NoiseCeiling:
 
 
 def noise_ceiling(rdms: npt.ArrayLike, pooling: Pooling = "mean") -> NoiseCeiling:
-    """Give the bounds that agreement between subjects sets to any model (Nili et al. 2014).
+    """Return the bounds that agreement between subjects sets to any model (Nili et al. 2014).
 
     Parameters
     ----------
     rdms : array, shape (subjects, n, n)
-        One dissimilarity matrix a subject.
+        One dissimilarity matrix per subject.
     pooling : {"mean", "rank"}
         Average dissimilarities, or their ranks (which is best for Spearman's correlation).
 
     Raises
     ------
     DataQualityError
-        When there is one subject only.
+        When there is only one subject.
     """
     if pooling not in ("mean", "rank"):
         raise ConfigError(f'The pooling is "{pooling}", expected "mean" or "rank".')
@@ -161,7 +163,7 @@ class RDMSimilarity(Metric):
 
 
 class RDMSimilarityCV(Metric):
-    """The same on ten draws of nine tenths of the stimuli, which gives it an error.
+    """The same on ten draws of nine tenths of the stimuli, which yields an error estimate.
 
     Parameters
     ----------
@@ -193,7 +195,7 @@ class RDMSimilarityCV(Metric):
 
 
 def split_score(values: list[float], neuroids: int) -> Score:
-    """Make a Score of one value a split: their mean, and std / sqrt(splits) as error."""
+    """Make a Score from one value per split: their mean, and std / sqrt(splits) as error."""
     raw = xr.DataArray(np.array(values), dims=("split",), coords={"split": np.arange(len(values))})
     return Score(
         float(np.mean(values)),
@@ -211,7 +213,7 @@ def _checked(rdm: npt.ArrayLike, which: str) -> Array:
         raise ConfigError(f"The {which} dissimilarity matrix has the shape {matrix.shape}, expected (n, n).")
     if len(matrix) < 3:
         raise DataQualityError(
-            f"The {which} dissimilarity matrix is of {len(matrix)} stimuli, expected 3 or more."
+            f"The {which} dissimilarity matrix covers {len(matrix)} stimuli, expected 3 or more."
         )
     if np.isnan(_upper(matrix)).any():
         at = np.argwhere(np.isnan(matrix))[0]

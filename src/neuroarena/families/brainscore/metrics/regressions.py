@@ -18,13 +18,13 @@ WELL_CONDITIONED = 1e-9
 class Regression:
     """A regression: predicts the test rows of every split, so that splits may share work.
 
-    A subclass writes :meth:`cross_predict`; :meth:`fit` and :meth:`predict` come from it.
+    A subclass implements :meth:`cross_predict`; :meth:`fit` and :meth:`predict` come from it.
     """
 
     def cross_predict(
         self, x: npt.NDArray[np.floating], y: npt.NDArray[np.floating], splits: Sequence[Split]
     ) -> Iterator[Array]:
-        """Fit on the training rows of each split and give the predictions of its test rows.
+        """Fit on the training rows of each split and return the predictions of its test rows.
 
         Parameters
         ----------
@@ -51,7 +51,7 @@ class Regression:
         x_train, y_train = self._train
         n = len(x_train)
         both = np.concatenate([x_train, np.asarray(x)])
-        # Test rows need targets only to have the shape; they are outside the training part.
+        # Test rows get targets only for the shape; they are outside the training part.
         targets = np.concatenate([y_train, np.broadcast_to(y_train[:1], (len(x), y_train.shape[1]))])
         return next(iter(self.cross_predict(both, targets, [(np.arange(n), np.arange(n, len(both)))])))
 
@@ -83,7 +83,7 @@ class Fitted(Regression):
     def cross_predict(
         self, x: npt.NDArray[np.floating], y: npt.NDArray[np.floating], splits: Sequence[Split]
     ) -> Iterator[Array]:
-        """Give the predictions of each split's test rows; see :meth:`Regression.cross_predict`."""
+        """Yield the predictions of each split's test rows; see :meth:`Regression.cross_predict`."""
         for train, test in splits:
             self.estimator.fit(x[train], y[train])
             predicted = np.asarray(self.estimator.predict(x[test]), dtype=np.float64)
@@ -111,7 +111,7 @@ class Ridge(Regression):
     def cross_predict(
         self, x: npt.NDArray[np.floating], y: npt.NDArray[np.floating], splits: Sequence[Split]
     ) -> Iterator[Array]:
-        """Give the predictions of each split's test rows; see :meth:`Regression.cross_predict`."""
+        """Yield the predictions of each split's test rows; see :meth:`Regression.cross_predict`."""
         from scipy.linalg import cho_factor, cho_solve
 
         for fold in Products(x, y).folds(splits):
@@ -122,12 +122,12 @@ class Ridge(Regression):
 
 @dataclass
 class LeastSquares(Regression):
-    """Ordinary least squares with an intercept; of all best solutions the one of smallest norm."""
+    """Ordinary least squares with an intercept; of all best solutions, the one with the smallest norm."""
 
     def cross_predict(
         self, x: npt.NDArray[np.floating], y: npt.NDArray[np.floating], splits: Sequence[Split]
     ) -> Iterator[Array]:
-        """Give the predictions of each split's test rows; see :meth:`Regression.cross_predict`."""
+        """Yield the predictions of each split's test rows; see :meth:`Regression.cross_predict`."""
         products = Products(x, y)
         for (train, _), fold in zip(splits, products.folds(splits), strict=True):
             coefficients = _normal_equations(fold)
@@ -136,14 +136,14 @@ class LeastSquares(Regression):
 
                 rows = products.x[train]
                 centred = products.y[train] - products.y[train].mean(axis=0)
-                # Centring takes one rank away, and what rounding leaves of it must not be inverted.
+                # Centring removes one rank, and what rounding leaves of it must not be inverted.
                 smallest = max(rows.shape) * np.finfo(np.float64).eps
                 coefficients = lstsq(rows - rows.mean(axis=0), centred, cond=smallest)[0]
             yield fold.predictions(coefficients)
 
 
 def _normal_equations(fold: Fold) -> Array | None:
-    """Solve X'X B = X'Y, or give None where X'X is too near to singular for that."""
+    """Solve X'X B = X'Y, or return None where X'X is too close to singular."""
     from scipy.linalg import cho_solve
     from scipy.linalg.lapack import dpocon, dpotrf
 
@@ -158,7 +158,7 @@ def _normal_equations(fold: Fold) -> Array | None:
 
 
 def ridge_alphas() -> Array:
-    """Give the 99 penalties that `ridgecv` chooses from, 0.01 to 10 million."""
+    """Return the 99 penalties that `ridgecv` chooses from, 0.01 to 10 million."""
     small = [0.01, 0.1, 0.5, 1.0]
     decades = [np.linspace(10.0**k, 10.0 ** (k + 1), m, endpoint=False) for k, m in GRID]
     return np.concatenate([small, *decades, np.linspace(1e6, 1e7, 19)])
@@ -172,7 +172,7 @@ GRID = ((1, 4), (2, 18), (3, 18), (4, 18), (5, 18))
 class RidgeCV(Regression):
     """Ridge regression with the penalty chosen by leave-one-out error on the training rows.
 
-    One penalty serves all targets. The penalties chosen are kept in `chosen`, one a split.
+    One penalty serves all targets. The penalties chosen are kept in `chosen`, one per split.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ class RidgeCV(Regression):
     def cross_predict(
         self, x: npt.NDArray[np.floating], y: npt.NDArray[np.floating], splits: Sequence[Split]
     ) -> Iterator[Array]:
-        """Give the predictions of each split's test rows; see :meth:`Regression.cross_predict`."""
+        """Yield the predictions of each split's test rows; see :meth:`Regression.cross_predict`."""
         import sklearn.linear_model
 
         self.chosen: list[float] = []
@@ -204,7 +204,7 @@ class BestUnit(Regression):
     def cross_predict(
         self, x: npt.NDArray[np.floating], y: npt.NDArray[np.floating], splits: Sequence[Split]
     ) -> Iterator[Array]:
-        """Give the predictions of each split's test rows; see :meth:`Regression.cross_predict`."""
+        """Yield the predictions of each split's test rows; see :meth:`Regression.cross_predict`."""
         for train, test in splits:
             best = np.argmax(_correlations(x[train], y[train]), axis=0)
             yield np.asarray(x[test][:, best], dtype=np.float64)

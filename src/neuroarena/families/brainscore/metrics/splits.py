@@ -21,9 +21,9 @@ class CrossValidation:
     Parameters
     ----------
     splits : int
-        How many.
+        Number of splits.
     train_size, test_size : float or int, optional
-        Share (or number) of the stimuli in each part; a part that is not said gets the rest.
+        Share (or number) of the stimuli in each part; a part that is not specified gets the rest.
     split_coord : str
         Coordinate that rows are matched and ordered by.
     stratification_coord : str, optional
@@ -52,12 +52,12 @@ class CrossValidation:
     split_order: Order = "sorted"
 
     def divide(self, n: int, strata: npt.NDArray[Any] | None = None) -> list[Split]:
-        """Divide `n` rows, balanced over `strata` where given; gives (train, test) row numbers.
+        """Divide `n` rows, balanced over `strata` where given, and return (train, test) row numbers.
 
         Raises
         ------
         DataQualityError
-            When a group has too few stimuli to be on both sides; it is named.
+            When a group has too few stimuli to be on both sides; the message names it.
         ConfigError
             When a part has fewer stimuli than there are groups, or none at all.
         """
@@ -92,7 +92,7 @@ class CrossValidation:
         if (counts < least).any():
             raise DataQualityError(
                 f"The {self.stratification_coord} {named(names[counts < least])} has fewer than {least} stimuli, so it "
-                "cannot be in both parts of every split. Leave it out, or give stratification_coord=None."
+                "cannot be in both parts of every split. Leave it out, or pass stratification_coord=None."
             )
         if self.kfold:
             return
@@ -104,7 +104,7 @@ class CrossValidation:
                 )
 
     def _sizes(self, n: int) -> tuple[int, int]:
-        """Give the sizes of the parts: training shares are rounded down, test shares up."""
+        """Return the sizes of the parts: training shares are rounded down, test shares up."""
         train = None if self.train_size is None else _count(self.train_size, n, np.floor)
         test = None if self.test_size is None else _count(self.test_size, n, np.ceil)
         if train is None:
@@ -125,7 +125,7 @@ def cross_validation(options: CrossValidation | Mapping[str, Any] | None, **defa
 
 
 def _sortable(strata: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Give groups as they are where they can be sorted, else as text."""
+    """Return groups as they are where they can be sorted, else as text."""
     try:
         np.sort(strata)
     except TypeError:

@@ -20,7 +20,7 @@ class SpanTimeRegressedCorrelation(CrossRegressedCorrelation):
     """Fit one set of weights for all time bins, and correlate in each bin.
 
     For the fit, every time bin of every training stimulus is a row. All bins of a stimulus are in the same part of
-    a split. The value is the mean over time bins of what the static metric would give in each.
+    a split. The value is the mean over time bins of what the static metric would yield in each.
 
     Takes the arguments of :class:`CrossRegressedCorrelation`.
     """
@@ -38,7 +38,7 @@ class SpanTimeRegressedCorrelation(CrossRegressedCorrelation):
         AlignmentError
             When the time bins differ.
         ConfigError
-            When a subclass overrides `apply`, which knows no time bins.
+            When a subclass overrides `apply`, which does not handle time bins.
         """
         if type(self).apply is not CrossRegressedCorrelation.apply:
             raise ConfigError(
@@ -68,7 +68,7 @@ def _rows_of(stimuli: Rows, bins: int) -> Rows:
 
 
 def _same_times(source: xr.DataArray, target: xr.DataArray) -> dict[str, tuple[str, np.ndarray]]:
-    """Give the coordinates of the target's time bins, which must be the source's."""
+    """Return the coordinates of the target's time bins, which must be the source's."""
     if source.sizes["time_bin"] != target.sizes["time_bin"]:
         raise AlignmentError(
             f"The source has {source.sizes['time_bin']} time bins, the target {target.sizes['time_bin']}. "

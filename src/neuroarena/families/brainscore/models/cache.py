@@ -1,4 +1,4 @@
-"""Responses of models kept on disk, by the content they were computed from."""
+"""Responses of models cached on disk, keyed by the content they were computed from."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class FeatureCache:
     Parameters
     ----------
     folder : path
-        Made when something is first kept.
+        Created when something is first stored.
     largest_bytes : int
-        Arrays above this are not kept: the first layers of a large network would fill a disk.
+        Larger arrays are not stored: the first layers of a large network would fill a disk.
     """
 
     folder: Path
@@ -35,17 +35,17 @@ class FeatureCache:
 
     @classmethod
     def default(cls) -> FeatureCache:
-        """Give the cache in ``$NEUROARENA_CACHE``, else in the user's cache folder."""
+        """Return the cache in ``$NEUROARENA_CACHE``, else in the user's cache folder."""
         named = os.environ.get("NEUROARENA_CACHE")
         home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "neuroarena"
         return cls((Path(named) if named else home) / "brainscore-features")
 
     def key(self, **content: Any) -> str:
-        """Make the key of some content, which must have a plain JSON form."""
+        """Make the key of some content, which must be representable as plain JSON."""
         return digest({"neuroarena": __version__, **content})
 
     def get(self, key: str) -> npt.NDArray[np.floating] | None:
-        """Give what is kept under a key, or None; a damaged file counts as none."""
+        """Return the array stored under a key, or None; a damaged file counts as missing."""
         path = self._path(key)
         if not path.exists():
             return None
@@ -56,19 +56,19 @@ class FeatureCache:
         return found
 
     def put(self, key: str, values: npt.NDArray[np.floating]) -> None:
-        """Keep an array, whole or not at all; one that is too large is not kept."""
+        """Store an array, whole or not at all; one that is too large is skipped."""
         if values.nbytes > self.largest_bytes:
             return
         with replacing(self._path(key)) as temporary, open(temporary, "wb") as file:
             np.save(file, values, allow_pickle=False)
 
     def info(self) -> dict[str, int]:
-        """Say how many arrays are kept, and their bytes."""
+        """Return how many arrays are stored, and their total size in bytes."""
         files = self._files()
         return {"arrays": len(files), "bytes": sum(path.stat().st_size for path in files)}
 
     def clear(self) -> int:
-        """Remove every array and say how many there were."""
+        """Remove every array and return how many there were."""
         files = self._files()
         for path in files:
             path.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""What a model is, as a hash: its weights, its code, its settings. Never its name."""
+"""Hash what a model is: its weights, its code and its settings, never its name."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PLAIN = (bool, int, float, str, type(None))
 
 
 def of_callable(thing: Any) -> str | None:
-    """Hash a function or a dataclass that can be called; None when its behaviour cannot be read off.
+    """Hash a function or a dataclass that can be called; None when its behaviour cannot be determined.
 
     A lambda, a closure, a bound method or an object with state of its own is anonymous: two of them may look alike
     and behave differently.
@@ -31,7 +31,7 @@ def of_callable(thing: Any) -> str | None:
             return digest([type(thing).__qualname__, code_fingerprint(thing), settings])
         if inspect.isfunction(thing) and thing.__closure__ is None and _has_name(thing):
             return digest([thing.__qualname__, code_fingerprint(thing)])
-    except (ValueError, TypeError, OSError):  # no source to read, or a setting without plain form
+    except (ValueError, TypeError, OSError):  # no source to read, or a setting without a plain form
         return None
     return None
 
@@ -69,7 +69,7 @@ def of_array(values: np.ndarray) -> str:
 
 
 def of_tensor(tensor: Any) -> str:
-    """Hash the shape, type and bytes of a torch tensor, of types that NumPy does not know as well."""
+    """Hash the shape, type and bytes of a torch tensor, including types that NumPy does not know."""
     import torch
 
     raw = tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy()
@@ -77,7 +77,7 @@ def of_tensor(tensor: Any) -> str:
 
 
 def _has_name(thing: Any) -> bool:
-    """Whether a function or class stands at the top of its file; one made inside a function may differ each time."""
+    """Return whether a function or class is at module level; one made inside a function may differ each time."""
     return "<" not in thing.__qualname__
 
 
@@ -93,7 +93,7 @@ def _code(kind: type) -> str | None:
 
 
 def _attributes(module: Any) -> dict[str, Any] | None:
-    """Give the attributes that may change what a module does; None when one has no plain form."""
+    """Return the attributes that may change what a module does; None when one has no plain form."""
     import torch
 
     found: dict[str, Any] = {}
@@ -109,7 +109,7 @@ def _attributes(module: Any) -> dict[str, Any] | None:
 
 
 def _plain(value: Any) -> list[Any] | None:
-    """Give a value in a form that can be hashed, or None."""
+    """Return a value in a form that can be hashed, or None."""
     import torch
 
     if isinstance(value, PLAIN):

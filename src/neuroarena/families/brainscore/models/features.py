@@ -27,7 +27,7 @@ class FeatureSource:
     Attributes
     ----------
     layers : list of str
-        What can be recorded from.
+        Names of the layers that can be recorded from.
     times : list of (start, end) or None
         In ms: the time bins of the last axis of the features; None where they have no time.
     """
@@ -36,15 +36,15 @@ class FeatureSource:
     times: TimeBins | None = None
 
     def batch(self, images: list[Image], layer: str) -> Features:
-        """Give the features of a few images, (images, ...[, time])."""
+        """Return the features of a few images, (images, ...[, time])."""
         raise NotImplementedError
 
     def fingerprint(self) -> str | None:
-        """Hash everything the features depend on; None when that cannot be known, and nothing is cached."""
+        """Hash everything the features depend on; None, which disables caching, when that cannot be known."""
         return None
 
     def check_layer(self, layer: str) -> None:
-        """Refuse a layer that is not there, with the closest names."""
+        """Refuse a layer that does not exist, and suggest the closest names."""
         if layer not in self.layers:
             import difflib
 
@@ -53,7 +53,7 @@ class FeatureSource:
 
 
 class CallableFeatures(FeatureSource):
-    """Features by plain functions of a list of images.
+    """Features computed by plain functions of a list of images.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class CallableFeatures(FeatureSource):
     times : list of (start, end), optional
         In ms, when the last axis of the features is time.
     token : str, optional
-        Names the content, for functions whose behaviour cannot be read off (lambdas, closures, objects). Change it
+        Names the content, for functions whose behaviour cannot be determined (lambdas, closures, objects). Change it
         whenever they change. Without it such functions are not cached.
 
     Examples
@@ -88,7 +88,7 @@ class CallableFeatures(FeatureSource):
         self.token = token
 
     def batch(self, images: list[Image], layer: str) -> Features:
-        """Give the features of a few images, (images, ...[, time])."""
+        """Return the features of a few images, (images, ...[, time])."""
         self.check_layer(layer)
         values = np.asarray(self.functions[layer](images))
         if values.dtype.kind != "f":
@@ -96,7 +96,7 @@ class CallableFeatures(FeatureSource):
         return values
 
     def fingerprint(self) -> str | None:
-        """Hash the functions, or give the token."""
+        """Hash the functions, or return the token."""
         if self.token is not None:
             return f"token:{self.token}"
         parts = {name: content.of_callable(function) for name, function in self.functions.items()}
@@ -108,12 +108,12 @@ class CallableFeatures(FeatureSource):
 def batches(
     source: FeatureSource, stimuli: StimulusSet, layer: str, size: int
 ) -> Iterator[tuple[slice, Features]]:
-    """Give features a batch of stimuli at a time, as (rows, features); images are opened when their batch comes.
+    """Yield features one batch of stimuli at a time, as (rows, features); images are opened with their batch.
 
     Raises
     ------
     ConfigError
-        When the features of a batch do not have one row an image.
+        When the features of a batch do not have one row per image.
     """
     ids = stimuli.ids
     for start in range(0, len(ids), size):
@@ -122,10 +122,12 @@ def batches(
         values = source.batch(images, layer)
         if values.ndim < 2 or len(values) != len(images):
             raise ConfigError(
-                f'The layer "{layer}" gave the shape {values.shape} for {len(images)} images; expected a row an image.'
+                f'The layer "{layer}" returned the shape {values.shape} for {len(images)} images; '
+                "expected one row per image."
             )
         if source.times is not None and values.shape[-1] != len(source.times):
             raise ConfigError(
-                f'The layer "{layer}" gave {values.shape[-1]} time steps, expected {len(source.times)}, one a time bin.'
+                f'The layer "{layer}" returned {values.shape[-1]} time steps, expected {len(source.times)}: '
+                "one per time bin."
             )
         yield rows, values

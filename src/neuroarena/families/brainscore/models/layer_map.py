@@ -1,4 +1,4 @@
-"""Choosing which layer of a model stands for which region of the brain."""
+"""Choose which layer of a model stands for which region of the brain."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class LayerChoice:
     ----------
     region_layer_map : dict of region to layer
     scores : DataFrame
-        Columns region, layer, score, error, benchmark; one row a layer that was tried.
+        Columns region, layer, score, error, benchmark; one row per layer that was tried.
     """
 
     region_layer_map: dict[str, str]
@@ -35,8 +35,8 @@ def choose_layers(
 ) -> LayerChoice:
     """Choose for each region the layer that scores best on a public benchmark of it.
 
-    The benchmarks' own cross-validation guards each score; still, the best of many is too good an estimate of itself,
-    so report the model on other recordings than those that chose the layer.
+    The benchmarks' own cross-validation guards each score; still, the best of many overestimates itself,
+    so report the model on recordings other than those that chose the layer.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def choose_layers(
     benchmarks : mapping of region to benchmark, or sequence of benchmarks with a `region`
         Called with the model; a higher score is better.
     layers : sequence of str, optional
-        Layers to try, earlier ones win ties; by default all.
+        Layers to try, earlier ones win ties; all by default.
 
     Returns
     -------
@@ -81,7 +81,7 @@ def choose_layers(
 
 
 def with_layers(model: RegionModel, region_layer_map: Mapping[str, str]) -> RegionModel:
-    """Give the same model with other layers for regions; features, components and cache are shared."""
+    """Return the same model with other layers for regions; features, components and cache are shared."""
     twin = RegionModel(
         model.identifier,
         model.features,
@@ -101,7 +101,7 @@ def _by_region(benchmarks: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:
     regions = [getattr(benchmark, "region", None) for benchmark in benchmarks]
     if None in regions or len(set(regions)) != len(regions):
         raise ConfigError(
-            f"Every benchmark must be of one region of its own, got {named(regions)}. "
-            "Give a mapping of region to benchmark."
+            f"Every benchmark needs a region of its own, got {named(regions)}. "
+            "Pass a mapping of region to benchmark."
         )
     return dict(zip([str(region) for region in regions], benchmarks, strict=True))

@@ -1,4 +1,4 @@
-"""Fewer coordinates for wide layers."""
+"""Reduce wide layers to fewer coordinates."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ class Reduction:
     Parameters
     ----------
     components : int
-        How many.
+        Number of components.
     stimuli : StimulusSet
-        Images the components are fitted on, at least as many as components. Take others than those of the
-        benchmark: what is fitted on test stimuli knows them.
+        Images the components are fitted on, at least as many as components. Do not use those of the
+        benchmark: components fitted on test stimuli leak them.
     """
 
     components: int
@@ -50,7 +50,8 @@ class Reduction:
         """Check that there are enough images."""
         if not 1 <= self.components <= len(self.stimuli):
             raise ConfigError(
-                f"{self.components} principal components need as many images to be fitted on, got {len(self.stimuli)}."
+                f"Fitting {self.components} principal components needs at least as many images, "
+                f"got {len(self.stimuli)}."
             )
 
     def fit(self, source: FeatureSource, layer: str, batch_size: int) -> Projection | None:
@@ -75,6 +76,6 @@ class Reduction:
 
 
 def _all_times(values: Features) -> Features:
-    """Give (n, ..., time) as rows of image and time, (n * time, features)."""
+    """Return (n, ..., time) as rows of image and time, (n * time, features)."""
     moved = np.moveaxis(values, -1, 1)
     return moved.reshape(moved.shape[0] * moved.shape[1], -1)

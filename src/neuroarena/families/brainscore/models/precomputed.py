@@ -1,4 +1,4 @@
-"""Features that were computed elsewhere, scored as they are."""
+"""Features that were computed elsewhere, scored unchanged."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class PrecomputedFeatures:
     ----------
     features : DataArray, DataFrame, or mapping of stimulus-set identifier to one of them
         DataArray presentation x neuroid [x time_bin] with `stimulus_id`; or DataFrame with the stimulus ids as index
-        and a column a feature.
+        and one column per feature.
     visual_degrees : float
         Visual field the features were computed with. Nothing is placed on a screen here: the features are taken as
         they are.
@@ -55,7 +55,7 @@ class PrecomputedFeatures:
         return self._identifier
 
     def visual_degrees(self) -> float:
-        """Give the visual field the features were computed with."""
+        """Return the visual field the features were computed with."""
         return self._visual_degrees
 
     def start_recording(self, region: str, time_bins: Any = None) -> None:
@@ -66,12 +66,12 @@ class PrecomputedFeatures:
         stimuli: StimulusSet | Sequence[str | Path],
         number_of_trials: int = 1,
     ) -> xr.DataArray:
-        """Give the stored features of the stimuli, in their order.
+        """Return the stored features of the stimuli, in their order.
 
         Raises
         ------
         AlignmentError
-            When stimuli have no features; they are named.
+            When stimuli have no features; the message names them.
         """
         ids = stimuli.ids if isinstance(stimuli, StimulusSet) else [str(path) for path in stimuli]
         table = self._table_of(stimuli)
@@ -97,7 +97,7 @@ class PrecomputedFeatures:
         if "" in self._tables:
             return self._tables[""]
         identifier = stimuli.identifier if isinstance(stimuli, StimulusSet) else None
-        # A set that was placed on a screen adds to its name how.
+        # A set placed on a screen appends the placement to its name.
         name = (identifier or "").partition("--target")[0]
         if name not in self._tables:
             raise ConfigError(
@@ -127,6 +127,6 @@ def _checked(features: xr.DataArray | pd.DataFrame) -> xr.DataArray:
     index = pd.Index(array["stimulus_id"].values)
     if not index.is_unique:
         raise AlignmentError(
-            f"The features of {named(index[index.duplicated()].unique())} are given more than once. Keep one row each."
+            f"The features of {named(index[index.duplicated()].unique())} occur more than once. Keep one row each."
         )
     return array

@@ -19,7 +19,7 @@ class ImagePreprocessing:
     Parameters
     ----------
     size : int
-        Width and height in pixels; the shape of the image is not kept.
+        Width and height in pixels; the aspect ratio is not preserved.
     mean, std : tuple of float
         Of red, green and blue; the defaults are those networks trained on ImageNet expect.
 
@@ -35,7 +35,7 @@ class ImagePreprocessing:
     std: tuple[float, float, float] = (0.229, 0.224, 0.225)
 
     def __call__(self, image: Image) -> npt.NDArray[np.float32]:
-        """Give an image as float32 (3, size, size)."""
+        """Return an image as float32 (3, size, size)."""
         from PIL.Image import Resampling
 
         shown = image.convert("RGB").resize((self.size, self.size), Resampling.BILINEAR)

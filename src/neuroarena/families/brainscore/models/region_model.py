@@ -26,19 +26,19 @@ class RegionModel:
     identifier : str
         Name of the model.
     features : FeatureSource
-        `TorchFeatures`, `CallableFeatures`, or one of your own.
+        `TorchFeatures`, `CallableFeatures`, or a class of your own.
     region_layer_map : mapping of region to layer, optional
         What stands for V1, V2, V4, IT, ... With a single layer, that layer stands for every region. See
         :func:`~neuroarena.families.brainscore.models.choose_layers` for choosing by data.
     visual_degrees : float
         Width of the model's visual field.
     batch_size : int
-        How many images are in memory at a time.
+        Number of images in memory at a time.
     reduction : Reduction, optional
         Principal components of wide layers.
     cache : FeatureCache or bool
-        Keep responses on disk by content: a cache, True for the default folder, False for none. Features whose content
-        cannot be hashed (anonymous functions) are never kept.
+        Store responses on disk by content: a cache, True for the default folder, False for none. Features whose content
+        cannot be hashed (anonymous functions) are never stored.
 
     Raises
     ------
@@ -86,7 +86,7 @@ class RegionModel:
         return self._identifier
 
     def visual_degrees(self) -> float:
-        """Give the width of the visual field in degrees."""
+        """Return the width of the visual field in degrees."""
         return self._visual_degrees
 
     def start_recording(self, region: str, time_bins: Any = None) -> None:
@@ -106,17 +106,17 @@ class RegionModel:
             return self.features.layers[0]
         raise ConfigError(
             f'{self.identifier}: no layer stands for the region "{region}"; '
-            f"there are {named(self.region_layer_map) or 'none'}. Give region_layer_map, or use choose_layers."
+            f"there are {named(self.region_layer_map) or 'none'}. Pass region_layer_map, or use choose_layers."
         )
 
     def look_at(self, stimuli: StimulusSet | Sequence[str | Path], number_of_trials: int = 1) -> xr.DataArray:
-        """Show stimuli and give the recorded layer's responses.
+        """Show stimuli and return the recorded layer's responses.
 
         Parameters
         ----------
         stimuli : StimulusSet or list of paths
         number_of_trials : int
-            Responses do not vary over trials, so that one trial stands for all.
+            Ignored: responses do not vary over trials, so one trial stands for all.
 
         Returns
         -------
@@ -130,7 +130,7 @@ class RegionModel:
         """
         if self._recording is None:
             raise ConfigError(
-                f"{self.identifier}: nothing is recorded yet. Call start_recording(region, time_bins) first."
+                f"{self.identifier}: nothing is being recorded yet. Call start_recording(region, time_bins) first."
             )
         if number_of_trials < 1:
             raise ConfigError(f"The number of trials is {number_of_trials}, expected 1 or more.")
@@ -145,7 +145,7 @@ class RegionModel:
         return _assembly(flat, self.features.times, wanted, coords)
 
     def responses(self, stimuli: StimulusSet, layer: str) -> Features:
-        """Give the features of a layer, (stimuli, ...[, time]), from the cache where they are kept by content."""
+        """Return the features of a layer, (stimuli, ...[, time]), from the cache where it holds them."""
         key = self._key(stimuli, layer)
         found = self.cache.get(key) if self.cache is not None and key is not None else None
         if found is not None:
@@ -159,7 +159,7 @@ class RegionModel:
                 table = np.empty((len(stimuli), *values.shape[1:]), dtype=values.dtype)
             table[rows] = values
         if table is None:
-            raise ConfigError(f"{stimuli.name}: holds no stimulus to look at.")
+            raise ConfigError(f"{stimuli.name}: the set is empty, so there is nothing to look at.")
         if self.cache is not None and key is not None:
             self.cache.put(key, table)
         return table

@@ -23,7 +23,7 @@ REGIONS = {"V1": "stage1", "V2": "stage2", "V4": "stage3", "IT": "stage4"}
 
 
 def gray_pixels(images: list[Image]) -> npt.NDArray[np.float32]:
-    """Give images as 24 x 24 gray values in [0, 1], (images, 576)."""
+    """Return images as 24 x 24 gray values in [0, 1], (images, 576)."""
     from PIL.Image import Resampling
 
     shown = [image.convert("L").resize((PIXELS, PIXELS), Resampling.BILINEAR) for image in images]
@@ -31,7 +31,7 @@ def gray_pixels(images: list[Image]) -> npt.NDArray[np.float32]:
 
 
 def pixels(**options: Any) -> RegionModel:
-    """Make the model "pixels": every region sees gray values. What a score above it shows is worth a look."""
+    """Make the model "pixels": every region sees gray values, a baseline that other models should exceed."""
     return RegionModel("pixels", CallableFeatures({"pixels": gray_pixels}), None, **options)
 
 
@@ -60,6 +60,6 @@ def tiny_network() -> Any:
 
 
 def tiny_cnn(**options: Any) -> RegionModel:
-    """Make the model "tiny-cnn": the small network at 64 pixels, one stage a region."""
+    """Make the model "tiny-cnn": the small network at 64 pixels, one stage per region."""
     features = TorchFeatures(tiny_network(), ImagePreprocessing(64, (0.5, 0.5, 0.5), (0.25, 0.25, 0.25)))
     return RegionModel("tiny-cnn", features, REGIONS, **options)

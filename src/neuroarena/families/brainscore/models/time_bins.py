@@ -1,4 +1,4 @@
-"""Bringing a model's responses into the time bins of an experiment."""
+"""Convert a model's responses to the time bins of an experiment."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from neuroarena.families.brainscore.errors import ConfigError
 
 
 def checked_bins(time_bins: Any) -> TimeBins:
-    """Give time bins as a list of (start, end) in ms; None is no bins.
+    """Return time bins as a list of (start, end) in ms; None means no bins.
 
     Raises
     ------
@@ -31,7 +31,7 @@ def checked_bins(time_bins: Any) -> TimeBins:
         try:
             start, end = pair
         except (TypeError, ValueError):
-            raise ConfigError(f"The time bin {each!r} is no pair (start, end) in ms.") from None
+            raise ConfigError(f"The time bin {each!r} is not a pair (start, end) in ms.") from None
         if not start < end:
             raise ConfigError(f"The time bin ({start}, {end}) does not end after it starts.")
         bins.append((start, end))
@@ -41,7 +41,7 @@ def checked_bins(time_bins: Any) -> TimeBins:
 def into_bins(
     values: npt.NDArray[np.floating], own: TimeBins | None, wanted: TimeBins
 ) -> npt.NDArray[np.floating]:
-    """Give responses in the wanted time bins.
+    """Return responses in the wanted time bins.
 
     Parameters
     ----------
@@ -53,8 +53,8 @@ def into_bins(
     Returns
     -------
     ndarray, shape (n, units, wanted bins)
-        A response without time is repeated. One with time is averaged into each wanted bin, with the share of each
-        own bin that lies in it as weight.
+        A response without time is repeated. One with time is averaged into each wanted bin, weighted by the share
+        of each own bin that lies in it.
 
     Raises
     ------

@@ -34,9 +34,9 @@ class TorchFeatures(FeatureSource):
     times : list of (start, end), optional
         In ms, for recurrent networks: a layer is run once for each of these time bins in one pass.
     device : str
-        Where to run.
+        Device to run on.
     token : str, optional
-        Names the preprocessing when its behaviour cannot be read off (a lambda, a transform object). Change it when
+        Names the preprocessing when its behaviour cannot be determined (a lambda, a transform object). Change it when
         the preprocessing changes; without it such features are not cached.
 
     Raises
@@ -44,7 +44,7 @@ class TorchFeatures(FeatureSource):
     MissingDependency
         When torch is not installed.
     ConfigError
-        When `module` is no torch module.
+        When `module` is not a torch module.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class TorchFeatures(FeatureSource):
         self.layers = [name for name, _ in module.named_modules() if name]
 
     def batch(self, images: list[Image], layer: str) -> Features:
-        """Give the outputs of a layer for a few images, float32 (images, ...[, time])."""
+        """Return the outputs of a layer for a few images, float32 (images, ...[, time])."""
         torch = _torch()
         self.check_layer(layer)
         inputs = torch.stack(
@@ -84,14 +84,15 @@ class TorchFeatures(FeatureSource):
         return self._joined(taken, layer)
 
     def _joined(self, taken: list[Any], layer: str) -> Features:
-        """Give the one output of a layer, or its outputs over time on a last axis."""
+        """Return the one output of a layer, or its outputs over time on a last axis."""
         if not taken:
             raise ConfigError(
-                f'The layer "{layer}" is not run when the network looks at an image. Choose another.'
+                f'The layer "{layer}" does not run when the network looks at an image. Choose another.'
             )
         if self.times is None and len(taken) > 1:
             raise ConfigError(
-                f'The layer "{layer}" is run {len(taken)} times in one pass. Say when: times=[(start, end), ...] in ms.'
+                f'The layer "{layer}" runs {len(taken)} times in one pass. '
+                "Pass their time bins: times=[(start, end), ...] in ms."
             )
         arrays = [np.asarray(each.float().cpu().numpy()) for each in taken]
         return arrays[0] if self.times is None else np.stack(arrays, axis=-1)
@@ -105,7 +106,7 @@ class TorchFeatures(FeatureSource):
         return digest([network, prepared, self.times])
 
     def check_layer(self, layer: str) -> None:
-        """Refuse a layer that is not there, and say which part of its name is wrong."""
+        """Refuse a layer that does not exist, and name the wrong part of its path."""
         if layer in self.layers:
             return
         known, parent = self.module, ""
@@ -121,7 +122,7 @@ class TorchFeatures(FeatureSource):
 
 @contextlib.contextmanager
 def evaluating(module: Any) -> Iterator[None]:
-    """Put a module into evaluation mode, and each of its parts back into the mode it was in."""
+    """Put a module into evaluation mode, and afterwards restore the mode of each of its parts."""
     modes = {part: part.training for part in module.modules()}
     module.eval()
     try:
@@ -132,12 +133,12 @@ def evaluating(module: Any) -> Iterator[None]:
 
 
 def _tensor(output: Any, layer: str) -> Any:
-    """Give the tensor of a layer's output; of several, the first."""
+    """Return the tensor of a layer's output; of several, the first."""
     torch = _torch()
     first = output[0] if isinstance(output, list | tuple) and output else output
     if not isinstance(first, torch.Tensor):
-        raise ConfigError(f'The layer "{layer}" gives a {type(output).__name__}, expected a tensor.')
-    # A copy: a rectification in place would change what was taken after the fact.
+        raise ConfigError(f'The layer "{layer}" returns a {type(output).__name__}, expected a tensor.')
+    # A copy: an in-place rectification would change the output after it was taken.
     return first.detach().clone()
 
 

@@ -32,17 +32,21 @@ def new_benchmark(name: str, folder: Path) -> list[Path]:
     Raises
     ------
     InputError
-        When the name makes no Python package, or when there is a folder of that name already.
+        When the name cannot become a Python package, or when a folder of that name already exists.
     """
     words = [word for word in re.split(r"[\s_-]+", name) if word]
     package = "_".join(words).lower()
     if not package.isidentifier() or keyword.iskeyword(package):
         raise InputError(
-            f'"{name}" makes no Python package name. Use letters, digits and hyphens, for example MyExperiment.'
+            f'"{name}" cannot become the name of a Python package. '
+            "Use letters, digits and hyphens, for example MyExperiment."
         )
     plugin = folder / package
     if plugin.exists():
-        raise InputError(f"{plugin}: there is a folder or file of this name already. Nothing was written.")
+        raise InputError(
+            f"{plugin}: a folder or file of this name already exists. "
+            "Nothing was written; choose another name."
+        )
     values = {"dataset": "".join(word[:1].upper() + word[1:] for word in words), "package": package}
     written = []
     for target, template in TEMPLATES.items():

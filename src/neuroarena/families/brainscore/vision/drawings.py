@@ -146,7 +146,7 @@ def draw_grating(
     radius : float
         In degrees.
     spatial_frequency : float
-        In cycles a degree.
+        In cycles per degree.
     orientation, phase : float
         Degrees; orientation counter-clockwise from horizontal bars.
     position : (float, float)

@@ -1,4 +1,4 @@
-"""What is known of the published files: names, stimuli, coordinates, hashes."""
+"""Facts about the published files: names, stimuli, coordinates, hashes."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ class Study:
     stimuli : str
         Identifier of the stimulus set.
     coordinates : tuple of str
-        What the file must hold besides the ids of neuroids and stimuli.
+        Coordinates the file must hold besides the ids of neuroids and stimuli.
     regions : tuple of str
     columns : tuple of str
-        What the table of stimuli must hold besides.
+        Further columns the table of stimuli must hold.
     sha1 : str, optional
         Of the published file, where it is known.
     """
@@ -48,7 +48,7 @@ class Study:
 
 
 def stimulus_table(identifier: str) -> str:
-    """Give the name of the table of a stimulus set.
+    """Return the name of the table of a stimulus set.
 
     Examples
     --------
@@ -62,7 +62,7 @@ _GRATING = ("degrees", "position_y", "position_x", "radius", "spatial_frequency"
 _TIMED = ("region", "repetition", "time_bin_start", "time_bin_end")
 _PROPERTY = ("region", "neuronal_property")
 
-# What load_dataset calls it -> the study.
+# Name for load_dataset -> the study.
 STUDIES: dict[str, Study] = {
     "MajajHong2015.public": Study(
         "dicarlo.MajajHong2015.public",
@@ -89,6 +89,6 @@ STUDIES: dict[str, Study] = {
         "devalois.DeValois1982b", "Marques2020_spatial_frequency", _PROPERTY, ("V1",), _GRATING
     ),
 }
-# Stimulus sets that belong to no assembly: what every study of properties shows first.
+# Stimulus sets without an assembly, shown first by every study of properties.
 FIRST_SHOWN = ("Marques2020_blank", "Marques2020_receptive_field", "Marques2020_orientation")
 STIMULUS_SETS = tuple(dict.fromkeys([*(study.stimuli for study in STUDIES.values()), *FIRST_SHOWN]))

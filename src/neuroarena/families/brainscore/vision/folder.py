@@ -10,7 +10,7 @@ from neuroarena.families.brainscore.vision.facts import STUDIES
 
 
 class VisionFolder:
-    """Assemblies and stimulus sets in one folder; reading them is the work of the benchmarks.
+    """Assemblies and stimulus sets in one folder; the benchmarks read them.
 
     Parameters
     ----------
@@ -20,7 +20,7 @@ class VisionFolder:
     ----------
     root : Path
     card : dict or None
-        What a simulation says of itself; None for real data.
+        The card of a simulation; None for real data.
 
     Raises
     ------
@@ -31,7 +31,7 @@ class VisionFolder:
     def __init__(self, root: str | Path) -> None:
         self.root = Path(root)
         if not self.root.is_dir():
-            raise InputError(f"{root}: there is no such folder.")
+            raise InputError(f"{root}: this folder does not exist.")
         self.card = read_card(self.root)
 
     @property

@@ -1,6 +1,6 @@
 """The network the simulated neurons read: four stages of convolution in plain NumPy, with fixed weights.
 
-It computes what the shipped model "tiny-cnn" computes in torch; a test holds the two together. Written twice on
+It computes what the shipped model "tiny-cnn" computes in torch; a test keeps the two in step. It is written twice on
 purpose: a twin must not be made by the code that is later judged on it.
 """
 
@@ -20,7 +20,7 @@ PIXELS = 64
 
 
 def responses(images: npt.NDArray[np.uint8], batch: int = 8) -> dict[str, Array]:
-    """Give the output of every stage.
+    """Return the output of every stage.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Writing the twin: one folder that serves every benchmark of vision whose data cannot be shipped."""
+"""Write the twin: one folder that serves every benchmark of vision whose data cannot be shipped."""
 
 from __future__ import annotations
 
@@ -57,12 +57,12 @@ def simulate(
     neuroids : int
         Neurons of each region, and of each study of properties five times as many.
     seed : int
-        Where the chance comes from; the same seed gives the same numbers.
+        Seed of all randomness; the same seed yields the same numbers.
     explained : float
         Share of the repeatable variance of V1 to IT that is linear in the planted layer: the score of a model that
         predicts them as well as can be, by the formula r^2 / c.
     strength : float
-        Factor on `explained`; with 0 no picture tells anything about any neuron.
+        Factor on `explained`; with 0 the pictures carry no information about the neurons.
 
     Returns
     -------
@@ -95,7 +95,7 @@ def _write(root: Path, options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _expected(region: str, benchmark: str, share: float, ceiling: float) -> dict[str, Any]:
-    """Say what the best model gets: r^2 = share * ceiling, since the noise lowers what can be predicted."""
+    """Describe what the best model scores: r^2 = share * ceiling, since the noise lowers what can be predicted."""
     return {
         "benchmark": benchmark,
         "layer": LAYER_OF[region],

@@ -1,4 +1,4 @@
-"""Writing the files of the twin: netCDF assemblies, tables of stimuli and flat zips of their pictures.
+"""Write the files of the twin: netCDF assemblies, tables of stimuli and flat zips of their pictures.
 
 Nothing here is shared with the readers, which use xarray; these files are written through h5netcdf's own interface.
 """
@@ -37,7 +37,7 @@ def write_assembly(
     identifier : str
         Dots become underscores in the name of the file.
     values : ndarray
-        One axis a dim.
+        One axis per dim.
     dims : sequence of str
     coordinates : mapping of str to (dim, values)
         Texts or numbers.
@@ -89,7 +89,7 @@ def write_stimuli(
 
 
 def png(pixels: np.ndarray) -> bytes:
-    """Give pixels (height, width, 3) as the bytes of a PNG file."""
+    """Return pixels (height, width, 3) as the bytes of a PNG file."""
     from PIL import Image
 
     written = io.BytesIO()
@@ -98,5 +98,5 @@ def png(pixels: np.ndarray) -> bytes:
 
 
 def sha1(content: bytes) -> str:
-    """Give the SHA-1 of a file, which the published stimulus sets use as id."""
+    """Return the SHA-1 of a file, which the published stimulus sets use as id."""
     return hashlib.sha1(content, usedforsecurity=False).hexdigest()

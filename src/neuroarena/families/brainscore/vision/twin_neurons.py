@@ -1,4 +1,4 @@
-"""Simulated neurons: a known share of what they repeat is linear in a layer, the rest is theirs, and noise is known."""
+"""Simulated neurons: a known share of their signal is linear in a layer, the rest is their own, with known noise."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Planted:
     signal : ndarray, shape (stimuli, neuroids)
         Mean 0 and variance 1 over stimuli.
     explained : float
-        Share of the variance of `signal` that is linear in the layer; the rest follows no picture.
+        Share of the variance of `signal` that is linear in the layer; the rest is unrelated to the pictures.
     """
 
     signal: np.ndarray
@@ -42,14 +42,14 @@ def plant(layer: np.ndarray, neuroids: int, explained: float, rng: np.random.Gen
     Returns
     -------
     Planted
-        Each neuron weighs the layer's first principal components at random, all at one variance. Its own part is
+        Each neuron weighs the layer's first principal components at random, all with the same variance. Its own part is
         drawn for each stimulus, orthogonal to these components, so that the share is exact.
     """
     centred = layer.astype(np.float64) - layer.mean(axis=0, dtype=np.float64)
     # The left vectors of the centred layer, from its small Gram matrix.
     _, vectors = np.linalg.eigh(centred @ centred.T)
     components = vectors[:, ::-1][:, : min(DIMENSIONS, len(layer) // 4)]
-    # The sign of an eigenvector is free; the largest entry decides it, so that machines agree.
+    # The sign of an eigenvector is arbitrary; the largest entry fixes it, so that machines agree.
     largest = components[np.abs(components).argmax(axis=0), np.arange(components.shape[1])]
     components = components * np.sign(largest)
     read = _standard(components @ rng.standard_normal((components.shape[1], neuroids)))
@@ -67,7 +67,7 @@ def trials(signal: np.ndarray, repetitions: int, noise: float, rng: np.random.Ge
 
 
 def reliability(noise: float, repetitions: int) -> float:
-    """Give the share of variance that is signal after averaging: what split halves with Spearman-Brown estimate.
+    """Return the share of variance that is signal after averaging: what split halves with Spearman-Brown estimate.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def spikes(
     spread, mean = expected.var(axis=0), expected.mean(axis=0)
     shape = (repetitions, *signal.shape)
     drawn = np.zeros((int(np.prod(shape)), BINS), dtype=np.float64)
-    # Spikes of a Poisson process lie anywhere in their stretch: count them first, then place them.
+    # Spikes of a Poisson process lie anywhere in their interval: count them first, then place them.
     after = BINS - 50 - window
     stretches = (
         (0, 50, 50 / window * rate),

@@ -1,4 +1,4 @@
-"""Gratings and tuned units of V1: their tuning is written down, so that every measured property is known."""
+"""Gratings and tuned units of V1: their tuning is prescribed, so that every measured property is known."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checking a folder of Brain-Score assemblies, real or simulated, file by file."""
+"""Check a folder of Brain-Score assemblies, real or simulated, file by file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from neuroarena.families.brainscore.vision.folder import VisionFolder
 
 
 def verify(root: str | Path) -> list[Problem]:
-    """List what is missing or inconsistent in a folder; an empty list when it is good.
+    """List what is missing or inconsistent in a folder; an empty list means that it is good.
 
     A folder need not hold every study, but it must hold one, and each with its stimuli. The published files of
     MajajHong2015 and FreemanZiemba2013 are also checked by their SHA-1.
@@ -53,9 +53,9 @@ def _card_problems(folder: VisionFolder) -> Iterator[Problem]:
     for name, size in (folder.card or {}).get("files", {}).items():
         path = folder.root / name
         if not path.is_file():
-            yield Problem(name, "is missing, though the card of the simulation lists it.")
+            yield Problem(name, "is missing, although the card of the simulation lists it.")
         elif path.stat().st_size != size:
-            yield Problem(name, f"has {path.stat().st_size} bytes; the card of the simulation says {size}.")
+            yield Problem(name, f"has {path.stat().st_size} bytes; the card of the simulation states {size}.")
 
 
 def _stimuli(root: Path, identifier: str) -> tuple[list[dict[str, str]] | None, list[Problem]]:
@@ -73,7 +73,7 @@ def _stimuli(root: Path, identifier: str) -> tuple[list[dict[str, str]] | None, 
     ids = [_key(row) for row in rows]
     problems = []
     if len(set(ids)) != len(ids):
-        problems.append(Problem(name, f'the stimulus "{_twice(ids)}" is there more than once.'))
+        problems.append(Problem(name, f'the stimulus "{_twice(ids)}" occurs more than once.'))
     wanted = {row["filename"] for row in rows}
     try:
         with zipfile.ZipFile(root / zipped) as archive:
@@ -99,7 +99,7 @@ def _assembly_problems(
         with open(path, "rb") as file:
             found = hashlib.file_digest(file, lambda: hashlib.sha1(usedforsecurity=False)).hexdigest()
         if found != study.sha1:
-            yield Problem(study.file, f"the SHA-1 is {found}, that of the published file is {study.sha1}.")
+            yield Problem(study.file, f"the SHA-1 is {found}, but the published file has {study.sha1}.")
     try:
         with h5py.File(path) as file:
             yield from _content_problems(file, study, rows)
