@@ -294,6 +294,6 @@ OURS: dict[str, tuple[Callable[[Path], Any], str, str, str, str]] = {
         "names",
         ONSET,
         "model_name",
-        'of the model "Other"',
+        'the model "Other"',
     ),
 }

@@ -87,7 +87,7 @@ def test_an_electrode_is_read_from_its_place_in_the_unfiltered_label_list(twin: 
         (lambda data: data.recording(1, 1, ["T1bIc9"]), 'no usable electrode "T1bIc9"'),
         (lambda data: data.recording(1, 7), "no session 1_7. Sessions there: 1_1, 1_2"),
         (lambda data: data.features(5, 0), "no session 5_0"),
-        (lambda data: data.electrodes(2), "sub_2/electrode_labels.json: there is no such file"),
+        (lambda data: data.electrodes(2), "sub_2/electrode_labels.json: this file does not exist"),
     ],
 )
 def test_what_is_not_there_is_refused_by_name(
@@ -153,7 +153,7 @@ def test_the_film_of_a_session_outside_the_known_table_comes_from_its_metadata(
             "electrode_labels/sub_1/electrode_labels.json",
             '["A1", "*A1"]',
             lambda data: data.labels(1),
-            'the label "A1" stands there twice',
+            'the label "A1" occurs twice',
         ),
         (
             "localization/elec_coords_full.csv",

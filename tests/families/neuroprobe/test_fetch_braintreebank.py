@@ -123,12 +123,12 @@ def test_no_network_leaves_with_1_and_says_how_to_go_on(site, tmp_path, capsys, 
 
 
 WRONG = [
-    ("", "Say what to fetch"),
+    ("", "Choose what to fetch"),
     ("--subjects 11", 'no subject "11"'),
     ("--subjects one", 'no subject "one"'),
     ("--sessions 6_2", 'no session "6_2". It has 6_0, 6_1, 6_4.'),
     ("--sessions 1", 'no session "1"'),
-    ("--subjects 1 --sessions 2_0", "The session 2_0 is of none of the given subjects"),
+    ("--subjects 1 --sessions 2_0", "The session 2_0 belongs to none of the given subjects"),
     ("--subjects 1 --url somewhere", "is not an address to fetch from"),
 ]
 

@@ -118,7 +118,7 @@ def test_mixed_definitions_are_refused_with_both_folders_unless_asked_for(tmp_pa
     old = write_submission(tmp_path / "old", 0.6)
     new = write_submission(tmp_path / "new", 0.7, timestamp=1780000000)
     with pytest.raises(
-        InputError, match=r"old is of definition 2025\.09 .*, new of 2025\.10 .*--allow-mixed"
+        InputError, match=r"old follows definition 2025\.09 .*, new follows 2025\.10 .*--allow-mixed"
     ):
         entries_from_neuroprobe([old, new])
     entries, _ = entries_from_neuroprobe([old, new], allow_mixed=True)
@@ -174,7 +174,7 @@ def test_single_electrodes_have_a_board_of_their_own(tmp_path: Path):
 
 def test_importing_nothing_or_the_impossible_is_refused(tmp_path: Path):
     folder = write_submission(tmp_path / "a", 0.6)
-    with pytest.raises(InputError, match="No folder is given"):
+    with pytest.raises(InputError, match="No folder was named"):
         entries_from_neuroprobe([])
     with pytest.raises(InputError, match="given twice"):
         entries_from_neuroprobe([folder, tmp_path / "x" / ".." / "a"])

@@ -157,7 +157,7 @@ def test_windows_without_speech_do_not_move_with_the_offset():
         ("speaker", session(), {}, 'lack the column "speaker"'),
         ("onset", session(is_onset=[0] * 8), {}, "onset: class 1 has no example"),
         ("speech", {**session(), "nonverbal": session()["nonverbal"][:0]}, {}, "class 0 has no example"),
-        ("word_head_pos", session(bin_head=[0, 1, 2, 0, 1, 0, 1, 0]), {}, "row 2 .* is 2; expected 0 or 1"),
+        ("word_head_pos", session(bin_head=[0, 1, 2, 0, 1, 0, 1, 0]), {}, "row 2 .* is 2, expected 0 or 1"),
         ("word_gap", gap_session([0.0, -1.0, -1.0], "aaa"), {}, "every gap is exactly -1 s"),
         ("volume", session(rms=list(range(8))), {"multiclass": True}, "2025.07 is binary"),
         ("volume", session(rms=list(range(8))), {"max_samples": 2}, "first 2 items are all of one class"),

@@ -67,7 +67,7 @@ BAD = {
         features(lambda table: table.assign(face_num=0)),
         "face_num",
         "",
-        "btbank1_1: face_num: class 1 has no example in this session, so the task cannot be asked of it.",
+        "btbank1_1: face_num: class 1 has no example in this session, so the task cannot be judged on it.",
     ),
     "a class of several is missing": (
         features(lambda table: table.assign(face_num=table["face_num"].clip(upper=1))),

@@ -164,7 +164,7 @@ def test_every_electrode_is_a_unit_of_its_own(twin):
         assert {each.rpartition("-")[0] for each in fold.test} == {f"{session}/{name}"}
     whole = load_benchmark("neuroprobe/onset", data=twin)
     assert benchmark.manifest.hash != whole.manifest.hash
-    with pytest.raises(InputError, match="no two people have one in common"):
+    with pytest.raises(InputError, match="no two people share one"):
         benchmark.split("cross-subject")
 
 
@@ -225,7 +225,7 @@ def test_july_2025_keeps_electrodes_without_a_place(twin, monkeypatch):
         ({"folds": 2.5}, "option folds is 2.5"),
         ({"max_samples": 0}, "option max_samples is 0"),
         ({"level": "brain"}, 'option level is "brain"; expected population or electrode'),
-        ({"level": "population", "electrode": "T1bIc3"}, "the level is population; it must be electrode"),
+        ({"level": "population", "electrode": "T1bIc3"}, "the level is population; set the level to electrode"),
         (
             {"electrode": "T1bIc33"},
             'btbank1_1 has no electrode "T1bIc33" in the subset lite; did you mean T1bIc3',

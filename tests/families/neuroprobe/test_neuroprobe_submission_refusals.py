@@ -157,7 +157,7 @@ def test_folders_without_a_submission_are_refused(tmp_path: Path):
     with pytest.raises(InputError, match="there is no such folder"):
         read_submission(tmp_path / "nothing")
     (tmp_path / "empty").mkdir()
-    with pytest.raises(InputError, match=r"empty/metadata\.json: there is no such file"):
+    with pytest.raises(InputError, match=r"empty/metadata\.json: the file does not exist"):
         read_submission(tmp_path / "empty")
     (tmp_path / "empty" / "metadata.json").write_text(json.dumps(metadata()))
     with pytest.raises(

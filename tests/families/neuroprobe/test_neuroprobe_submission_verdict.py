@@ -116,7 +116,7 @@ def test_a_fold_that_is_numbered_twice_is_a_duplicate(within: Path, tmp_path: Pa
 
     edit(folder / "Within-Session" / "population_onset.json", number)
     (found,) = check_submission(folder).findings
-    assert (found.rule, found.field, found.words) == ("duplicates", f"{FIELD}.folds", "fold 0 is given twice")
+    assert (found.rule, found.field, found.words) == ("duplicates", f"{FIELD}.folds", "fold 0 occurs twice")
 
 
 def test_equal_scores_of_a_constant_answer_are_no_copies(tmp_path: Path):

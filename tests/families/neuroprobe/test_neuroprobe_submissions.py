@@ -205,7 +205,7 @@ def test_a_definition_that_is_said_counts_and_a_contradiction_is_named(said: str
     edit(folder / "metadata.json", lambda data: data.update(definition=said))
     submission = read_submission(folder)
     assert (submission.definition, submission.definition_evidence) == ("2025.10", "metadata.json says so")
-    assert any("says definition 2025.10, the scores look like 2025.09" in one for one in submission.problems)
+    assert any("states definition 2025.10, but the scores look like 2025.09" in one for one in submission.problems)
 
 
 def test_missing_sessions_tasks_splits_and_papers_are_named(folder: Path):
@@ -230,7 +230,7 @@ def test_missing_sessions_tasks_splits_and_papers_are_named(folder: Path):
         "Cross-Session: not a task of this benchmark and not read (population_delta_pitch.json)",
         f"Within-Session: 1 session missing in {fourteen} (btbank7_1)",
         "Within-Session: 2 sessions missing in speech (btbank1_1, btbank7_1)",
-        'Within-Session: population_volume.json is of the model "Other", metadata.json of "Model"',
+        'Within-Session: population_volume.json names the model "Other", but metadata.json names "Model"',
     }
 
 

@@ -159,7 +159,7 @@ def test_paths_that_hold_neither_runs_nor_submissions_are_refused(tmp_path: Path
         path.mkdir()
     if kind == "foreign":
         (path / "metadata.json").write_text("{}")
-    with pytest.raises(InputError, match="no such folder" if kind == "nothing" else "neither the results"):
+    with pytest.raises(InputError, match="does not exist" if kind == "nothing" else "neither results"):
         read_paper([path])
 
 

@@ -175,7 +175,7 @@ REFUSED: dict[str, tuple[Callable[[], list[Result]], str]] = {
     ),
     "strange folds": (
         lambda: instead_of_onset(make_run(scores=changed_folds(lambda name: name.replace("/", "-")))),
-        'fold "btbank10_0-0" of session btbank10_0 is none of the published',
+        'fold "btbank10_0-0" of session btbank10_0 is not one of the published',
     ),
     "five folds": (
         lambda: instead_of_onset(make_run(scores=changed_folds(lambda name: name.replace("/1", "/4")))),

@@ -1,4 +1,4 @@
-"""Binding Neuroprobe to a BrainTreebank folder: which sessions, which windows, which electrodes."""
+"""Bind Neuroprobe to a BrainTreebank folder: which sessions, which windows, which electrodes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from neuroarena.families.neuroprobe.sessions import (
 from neuroarena.families.neuroprobe.tasks import tasks_of
 from neuroarena.recordings import Recording
 
-# What stands in for the published pitch table where a folder lacks it: columns of features.csv.
+# Columns of features.csv that replace the published pitch table where a folder lacks it.
 _STAND_INS = {"enhanced_pitch": "pitch", "delta_enhanced_pitch": "delta_pitch"}
 # The columns of features.csv that tasks read; the others need not stay in memory.
 _READ_COLUMNS = frozenset(task.column for task in tasks_of("2025.07").values())
@@ -39,10 +39,10 @@ def open_folder(root: str) -> BrainTreebank:
 
 
 def choose_sessions(dataset: BrainTreebank, subset: str, wanted: Iterable[str] | None) -> list[Session]:
-    """Pick the sessions of a subset; one that is absent is an error unless the data are a twin.
+    """Choose the sessions of a subset; a missing one is an error unless the data are a twin.
 
-    A twin is small by design and its card says which sessions it has; the split hash tells the
-    two apart.
+    A twin is small by design and its card lists the sessions it has; the split hash distinguishes the
+    two.
     """
     if subset not in SESSIONS:
         raise InputError(f'"{subset}" is not a subset of Neuroprobe; expected lite, nano or full.')
@@ -59,27 +59,29 @@ def choose_sessions(dataset: BrainTreebank, subset: str, wanted: Iterable[str] |
     if absent or not table:
         raise InputError(
             f"{dataset.root}: the subset {subset} needs the sessions {', '.join(absent) or 'of its table'}, which are "
-            "not there. Get them, or name the sessions you have with -O sessions=1_1,1_2; nothing is left out silently."
+            "not there. Download them, or name the sessions you have with -O sessions=1_1,1_2; "
+            "nothing is left out silently."
         )
     return table
 
 
 def choose_judged(sessions: Sequence[Session], wanted: Iterable[str] | None) -> frozenset[str] | None:
-    """Check the sessions that are to be judged; None means all that are loaded."""
+    """Check the sessions to be judged; None means all that are loaded."""
     if wanted is None:
         return None
     judged = [parse_session(text) for text in wanted]
     foreign = [session_key(session) for session in judged if session not in sessions]
     if foreign or not judged:
         raise InputError(
-            f"judged names {', '.join(foreign) or 'no session'}; expected some of the sessions that are loaded: "
+            f"The option judged names {', '.join(foreign) or 'no session'}; "
+            "expected some of the sessions that are loaded: "
             f"{', '.join(session_key(session) for session in sessions)}."
         )
     return frozenset(session_key(session) for session in judged)
 
 
 def film_notes(sessions: Sequence[Session]) -> tuple[str, ...]:
-    """Say which films recur among the sessions, and which recur in sessions left for pretraining."""
+    """Describe which films recur among the sessions, and which recur in sessions left for pretraining."""
     keys = [session_key(session) for session in sessions]
     notes = [
         f"The film {film} was watched in {', '.join(seen)}: a decoder trained on one of them has seen the film of "
@@ -97,7 +99,7 @@ def film_notes(sessions: Sequence[Session]) -> tuple[str, ...]:
 
 
 class _Annotations(NamedTuple):
-    """What the labels of a session are made from."""
+    """The tables that the labels of a session are made from."""
 
     words: pd.DataFrame
     nonverbal: pd.DataFrame
@@ -123,7 +125,7 @@ def _annotations(dataset: BrainTreebank, session: Session, definition: str) -> _
 def _read_annotations(
     dataset: BrainTreebank, session: Session, with_suffixes: bool, stamp: tuple[object, ...]
 ) -> _Annotations:
-    del stamp  # only tells one state of the files from another
+    del stamp  # only part of the cache key: it changes when the files change
     triggers = dataset.triggers(*session)
     features = dataset.features(*session)
     words = word_table(features, triggers)
@@ -151,7 +153,7 @@ def _pitch_from_columns(features: pd.DataFrame) -> dict[str, Any] | None:
 def pitch_notes(
     dataset: BrainTreebank, sessions: Sequence[Session], task: str, definition: str
 ) -> tuple[str, ...]:
-    """Say where the pitch was read from, when it is not the published table."""
+    """Describe where the pitch was read from, when it is not the published table."""
     known = tasks_of(definition)
     if task not in known or known[task].column not in _STAND_INS:
         return ()
@@ -202,7 +204,7 @@ def session_examples(dataset: BrainTreebank, session: Session, task: str, **opti
 
 
 def _check_inside(items: pd.DataFrame, n_samples: int, offset_s: Sequence[float]) -> None:
-    """Refuse windows that leave the recording; leaving items out would make another task of it."""
+    """Refuse windows that leave the recording; dropping their items would make it a different task."""
     outside = np.flatnonzero((items["start"] < 0) | (items["stop"] > n_samples))
     if len(outside):
         item = items.iloc[outside[0]]
@@ -216,7 +218,7 @@ def _check_inside(items: pd.DataFrame, n_samples: int, offset_s: Sequence[float]
 def all_examples(
     dataset: BrainTreebank, sessions: Sequence[Session], task: str, **options: Any
 ) -> pd.DataFrame:
-    """Make the examples of all sessions, one recording a session."""
+    """Make the examples of all sessions, one recording per session."""
     parts = [session_examples(dataset, session, task, **options) for session in sessions]
     return pd.concat(parts, ignore_index=True)
 
@@ -243,7 +245,7 @@ def session_electrodes(
     Raises
     ------
     InputError
-        When the folder lacks electrodes of the subset; a twin may lack some, not all.
+        When the folder lacks electrodes of the subset; a twin may lack some, but not all.
     """
     unlocated = definition == "2025.07"
     present = dataset.electrodes(session[0], unlocated=unlocated)["name"].tolist()
@@ -267,7 +269,7 @@ def choose_electrodes(
     definition: str,
     wanted: Iterable[str] | None,
 ) -> dict[Session, tuple[str, ...]]:
-    """Pick single electrodes of every session: all of its subset, or those that are named.
+    """Choose single electrodes of every session: all of its subset, or those that are named.
 
     Raises
     ------
@@ -276,7 +278,7 @@ def choose_electrodes(
     """
     names = None if wanted is None else tuple(dict.fromkeys(wanted))
     if names is not None and not names:
-        raise InputError("electrode names none; leave it out for all electrodes.")
+        raise InputError("The option electrode is empty; leave it out to use all electrodes.")
     chosen = {}
     for session in sessions:
         known = session_electrodes(dataset, session, subset, definition)
@@ -293,7 +295,7 @@ def choose_electrodes(
 
 
 def open_recording(dataset: BrainTreebank, subset: str, definition: str, key: str) -> Recording:
-    """Open the recording of a session, or of one electrode (``session/electrode``), once while its files stay."""
+    """Open the recording of a session, or of one electrode (``session/electrode``), once until its files change."""
     session = parse_session(key.partition("/")[0])
     files = [
         dataset.signal_path(*session),
@@ -311,7 +313,7 @@ def open_recording(dataset: BrainTreebank, subset: str, definition: str, key: st
 def _open_recording(
     dataset: BrainTreebank, subset: str, definition: str, key: str, stamp: tuple[object, ...]
 ) -> Recording:
-    del stamp  # only tells one state of the files from another
+    del stamp  # only part of the cache key: it changes when the files change
     name, _, electrode = key.partition("/")
     session = parse_session(name)
     chosen = (electrode,) if electrode else session_electrodes(dataset, session, subset, definition)

@@ -1,4 +1,4 @@
-"""What can be chosen when Neuroprobe is loaded, checked once, and what follows from it."""
+"""The options of loading Neuroprobe, checked once, and what follows from them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Choices:
     electrodes : dict of session to labels, or None
         The single electrodes; None at the level of populations.
     named_sessions, named_electrodes : bool
-        Whether they were named by the user, and so belong into the record.
+        Whether the user named them, so that they belong in the record.
     """
 
     definition: str
@@ -55,7 +55,7 @@ class Choices:
         definition: str,
         options: NeuroprobeOptions,
     ) -> Choices:
-        """Check what was asked against the folder and the definition.
+        """Check the requested options against the folder and the definition.
 
         Raises
         ------
@@ -95,7 +95,7 @@ class Choices:
         return binding.all_examples(dataset, self.sessions, task, **options)
 
     def split_rules(self) -> dict[str, folds.SplitRule]:
-        """Give the rule of every split."""
+        """Return the rule of every split."""
         full = self.subset == "full"
         training = folds.longest_sessions(self.train_on) if full else folds.other_session
         cut: dict[str, Any] = {
@@ -122,7 +122,7 @@ class Choices:
         return rules
 
     def manifest(self, published: Manifest, task: str) -> Manifest:
-        """Give the rules of a task as chosen; what is not the published question has another hash."""
+        """Return the rules of a task as chosen; anything but the published question has a different hash."""
         changes: dict[str, Any] = {}
         n_classes = labels.n_classes(task, self.definition, self.multiclass)
         if n_classes != len(published.classes):
@@ -135,7 +135,7 @@ class Choices:
         return published.replace(**changes) if changes else published
 
     def recorded(self) -> dict[str, Any]:
-        """Give the options that a result records: always subset and classes, the others where unusual."""
+        """Return the options that a result records: always subset and classes, the others where unusual."""
         options: dict[str, Any] = {"subset": self.subset, "multiclass": self.multiclass}
         if self.named_sessions:
             options["sessions"] = [session_key(session) for session in self.sessions]

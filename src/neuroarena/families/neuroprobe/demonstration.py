@@ -1,4 +1,4 @@
-"""What ``neuroarena demo`` runs: three decoders on three tasks of two simulated people."""
+"""The runs of ``neuroarena demo``: three decoders on three tasks of two simulated people."""
 
 from __future__ import annotations
 

@@ -19,18 +19,18 @@ def export_neuroprobe(
     author: Annotated[str, typer.Option("--author", metavar='"FIRST LAST"', help="First and last name.")],
     out: Out,
     decoder: Annotated[
-        str | None, typer.Option("--decoder", "-d", help="Which decoder, where there are several.")
+        str | None, typer.Option("--decoder", "-d", help="Decoder to export, where there are several.")
     ] = None,
     split: Annotated[
         list[str] | None,
-        typer.Option("--split", "-s", help="Split; may be repeated. By default all that there are runs of."),
+        typer.Option("--split", "-s", help="Split; may be repeated. By default all splits with runs."),
     ] = None,
     model: Annotated[
         str | None, typer.Option("--model", help="Name on the leaderboard; by default the decoder's.")
     ] = None,
     organization: Annotated[str, typer.Option("--organization", help="Where the author works.")] = "",
     organization_url: Annotated[str, typer.Option("--organization-url", help="Its address.")] = "",
-    description: Annotated[str, typer.Option("--description", help="The model in a sentence.")] = "",
+    description: Annotated[str, typer.Option("--description", help="The model in one sentence.")] = "",
     bib: Annotated[
         Path | None, typer.Option("--bib", metavar="FILE", help="BibTeX entry of the publication.")
     ] = None,
@@ -39,7 +39,7 @@ def export_neuroprobe(
         typer.Option(
             "--attest",
             help="Sign, in the author's name, that the official splits were respected and that the model was "
-            "not pretrained on data of Neuroprobe. Without it the attestation says N/A.",
+            "not pretrained on data of Neuroprobe. Without it the attestation reads N/A.",
         ),
     ] = False,
     allow_simulated: Annotated[
@@ -86,13 +86,14 @@ def _text_of(path: Path) -> str:
 
 def export_paper(
     paths: Annotated[
-        list[Path], typer.Argument(help="Folders of results, submission folders, or folders of those.")
+        list[Path],
+        typer.Argument(help="Folders of results, submission folders, or folders that contain them."),
     ],
     out: Out,
     split: Annotated[str | None, typer.Option("--split", help="Only this split.")] = None,
     allow_mixed: Annotated[
         bool,
-        typer.Option("--allow-mixed", help="Show definitions side by side that are not the same, marked."),
+        typer.Option("--allow-mixed", help="Show models of different definitions side by side, marked."),
     ] = False,
     draws: Annotated[int | None, typer.Option("--draws", help="Bootstrap draws. Default: 10000.")] = None,
     as_json: Json = False,

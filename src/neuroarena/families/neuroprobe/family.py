@@ -45,11 +45,11 @@ class Neuroprobe:
         return SPLITS
 
     def manifest(self, task: str, definition: str) -> Manifest:
-        """Give the rules of a task."""
+        """Return the rules of a task."""
         return _manifests(definition)[task]
 
     def window(self, task: str, definition: str) -> WindowShape:
-        """Tell what windows look like: one second of two probes of an imagined subject."""
+        """Describe the windows: one second of two probes of a fictitious subject."""
         names = [f"{probe}{contact}" for probe in ("T1a", "T1b") for contact in range(1, 13)]
         regions = ["ctx-lh-superiortemporal"] * 12 + ["ctx-lh-insula"] * 12
         return WindowShape(

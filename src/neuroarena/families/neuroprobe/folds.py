@@ -25,7 +25,7 @@ TrainingRule = Callable[[str, Sequence[str]], tuple[str, ...]]
 
 
 def _sessions(examples: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Items of each session in item order; ids end in the item number, so sorting restores it."""
+    """Return the items of each session in item order; ids end in the item number, so sorting restores it."""
     return {str(key): group.sort_values("id") for key, group in examples.groupby("session", sort=True)}
 
 
@@ -55,17 +55,17 @@ def within_session(
     """Cut every session into consecutive blocks of its item list; each block is held out once.
 
     As published, the blocks are consecutive in each class, not in time: windows on both sides of a
-    cut can share samples. With `in_time` they are cut as :mod:`neuroarena.benchmarks.time_blocks` says.
+    cut can share samples. With `in_time` they are cut as described in :mod:`neuroarena.benchmarks.time_blocks`.
 
     Parameters
     ----------
     examples : DataFrame
     n_folds : int
-        Blocks a session, 2 or more.
+        Blocks per session, 2 or more.
     validation : bool
-        Whether the first half of each block is for validation; else it is judged whole.
+        Whether the first half of each block is for validation; otherwise the whole block is judged.
     in_time : bool
-        Cut in time, with an embargo; there always is a validation part then.
+        Cut in time, with an embargo; there is always a validation part then.
     judged : collection of str, optional
         The sessions that are judged; by default all.
 
@@ -142,7 +142,7 @@ def cross_session(
     Raises
     ------
     InputError
-        When a judged session has nothing to be trained on; all of them are named.
+        When a judged session has no training session; the message names all of them.
     """
     sessions = _sessions(examples)
     subject_of = _subjects(examples)
@@ -168,7 +168,7 @@ def cross_session(
 
 
 def _share(session: pd.DataFrame, max_samples: int | None, n_sessions: int) -> tuple[str, ...]:
-    """Give the training items of one of several sessions: the earliest ones, equally many of a class."""
+    """Return the training items of one of several sessions: the earliest ones, the same number of each class."""
     if max_samples is None or n_sessions == 1:
         return _ids(session)
     classes = session["target"].nunique()
@@ -229,7 +229,7 @@ def _subjects(examples: pd.DataFrame) -> dict[str, str]:
 
 
 def each_electrode(rule: SplitRule) -> SplitRule:
-    """Cut the examples of every electrode by itself; folds are named ``<fold>/<electrode>``."""
+    """Cut the examples of every electrode separately; folds are named ``<fold>/<electrode>``."""
 
     def split(examples: pd.DataFrame) -> Split:
         electrodes = examples["recording"].str.partition("/")[2]
@@ -245,15 +245,15 @@ def each_electrode(rule: SplitRule) -> SplitRule:
 
 
 def refuse_cross_subject(examples: pd.DataFrame) -> Split:  # noqa: ARG001 - a split rule
-    """Refuse: two people have no electrode in common."""
+    """Refuse the split: two people have no electrode in common."""
     raise InputError(
-        "cross-subject: not defined for single electrodes, since no two people have one in common; "
+        "cross-subject: not defined for single electrodes, because no two people share one; "
         "use within-session or cross-session, or the level population."
     )
 
 
 def refuse_cross_session(examples: pd.DataFrame) -> Split:  # noqa: ARG001 - a split rule
-    """Refuse: the nano subset has one session a subject."""
+    """Refuse the split: the nano subset has one session per subject."""
     raise InputError(
-        "cross-session: not defined for the subset nano, which has one session a subject; use lite or full."
+        "cross-session: not defined for the subset nano, which has one session per subject; use lite or full."
     )

@@ -27,7 +27,7 @@ from neuroarena.families.neuroprobe.submissions import (
     submission_units,
 )
 
-# What an author's field holds when nobody is named.
+# Values of the author field when nobody is named.
 _NOBODY = ("", "-", "N/A", "n/a")
 
 
@@ -37,10 +37,10 @@ def entries_from_neuroprobe(
     level: str = "population",
     allow_mixed: bool = False,
 ) -> tuple[list[Entry], tuple[str, ...]]:
-    """Turn submission folders of the Neuroprobe leaderboard into entries, one a task and split.
+    """Turn submission folders of the Neuroprobe leaderboard into entries, one per task and split.
 
-    A split, task or session that is missing gives entries that cannot rank and say why; a missing fold
-    is marked and ranks, as it does on the leaderboard.
+    A missing split, task or session yields entries that cannot be ranked and state why; a missing fold
+    is marked and the entry is ranked, as on the leaderboard.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def entries_from_neuroprobe(
     level : {"population", "electrode"}
         All electrodes at once, or the mean over single electrodes.
     allow_mixed : bool
-        Whether submissions of different definitions may stand side by side; give the board the same.
+        Whether submissions of different definitions may stand side by side; pass the same to the board.
 
     Returns
     -------
@@ -63,7 +63,7 @@ def entries_from_neuroprobe(
     Raises
     ------
     InputError
-        When a folder cannot be read or is given twice, when definitions mix (both folders are named),
+        When a folder cannot be read or is named twice, when definitions mix (both folders are named),
         or when no submission has the split or the level.
     """
     if level not in LEVELS:
@@ -87,10 +87,10 @@ def _distinct(folders: Iterable[str | Path]) -> list[Path]:
     paths: list[Path] = []
     for folder in map(Path, folders):
         if any(folder.resolve() == other.resolve() for other in paths):
-            raise InputError(f"{folder}: the folder is given twice.")
+            raise InputError(f"{folder}: the folder is named twice.")
         paths.append(folder)
     if not paths:
-        raise InputError("No folder is given; expected submissions to the Neuroprobe leaderboard.")
+        raise InputError("No folder was named; expected submissions to the Neuroprobe leaderboard.")
     return paths
 
 
@@ -99,8 +99,8 @@ def _check_definitions(submissions: list[Submission]) -> None:
     for other in submissions[1:]:
         if other.definition != first.definition:
             raise InputError(
-                f"{first.folder.name} is of definition {first.definition} ({first.definition_evidence}), "
-                f"{other.folder.name} of {other.definition} ({other.definition_evidence}). They were judged "
+                f"{first.folder.name} follows definition {first.definition} ({first.definition_evidence}), "
+                f"{other.folder.name} follows {other.definition} ({other.definition_evidence}). They were judged "
                 "on different items and are not ranked together; leave one out, or allow it (--allow-mixed)."
             )
 
@@ -180,7 +180,7 @@ def _marks(submission: Submission, own: pd.DataFrame, split: str, level: str, ta
 
 
 def _notes(submission: Submission, wanted: tuple[str, ...]) -> list[str]:
-    """Give what a reader must know, leaving out what is said of splits that were not asked for."""
+    """Return what a reader must know, leaving out splits that were not requested."""
     name = submission.folder.name
     others = tuple(folder for split, folder in SPLIT_FOLDERS.items() if split not in wanted)
     said = [problem for problem in submission.problems if not problem.startswith(others)]
@@ -201,7 +201,7 @@ def read_leaderboard(
 
 
 def is_submission(path: Path) -> bool:
-    """Tell whether a folder is a submission to the leaderboard, or holds nothing but such folders."""
+    """Return whether a folder is a submission to the leaderboard, or holds nothing but such folders."""
     return bool(_folders_in(path, strict=True))
 
 

@@ -25,7 +25,7 @@ Subset = Literal["lite", "nano", "full"]
 
 MOST_ITEMS: dict[str, int | None] = {"lite": 3500, "nano": 1000, "full": None}
 
-# The published item lists come from one legacy generator a dataset, seeded with this number.
+# The published item lists come from one legacy generator per dataset, seeded with this number.
 _SAMPLING_SEED = 42
 
 
@@ -49,7 +49,7 @@ def examples(
     task : str
         A task of the definition, or the name of a column to rank, such as "rms" or "raw_pitch".
     words : DataFrame
-        ``original_index, est_idx, est_end_idx, start, end``; one row a word, in transcript order.
+        ``original_index, est_idx, est_end_idx, start, end``; one row per word, in transcript order.
     nonverbal : DataFrame
         ``est_idx, est_end_idx`` of the windows without speech.
     features : DataFrame, optional
@@ -59,7 +59,7 @@ def examples(
     definition : str
         "2025.10", "2025.09", "2025.07" or "strict"; the last has the items of 2025.10.
     multiclass : bool
-        Ask for the multiclass form; onset, speech and word_head_pos have none and stay binary.
+        Use the multiclass form; onset, speech and word_head_pos have none and stay binary.
     subset : {"lite", "nano", "full"}
         At most 3,500, 1,000, or any number of items.
     max_samples : int, optional
@@ -71,7 +71,7 @@ def examples(
     Returns
     -------
     DataFrame
-        ``start``, ``stop`` (samples) and ``label``, one row an item.
+        ``start``, ``stop`` (samples) and ``label``, one row per item.
 
     Raises
     ------
@@ -84,19 +84,21 @@ def examples(
     classes = n_classes(rule, definition, multiclass)
     if max_samples is not None and max_samples < classes:
         raise InputError(
-            f"max_samples is {max_samples}; {rule.name} has {classes} classes and needs as many items."
+            f"max_samples is {max_samples}; {rule.name} has {classes} classes and needs at least one item of each."
         )
     table = _joined(words, features, pitch, rule)
     if definition == "2025.07":
         items = items_2025_07(rule, table, len(nonverbal), np.random.RandomState(_SAMPLING_SEED))
         items = items.first(min(n for n in (len(items), MOST_ITEMS[subset], max_samples) if n is not None))
         if len(set(items.labels.tolist())) < classes:
-            raise InputError(f"{rule.name}: the first {len(items)} items are all of one class; ask for more.")
+            raise InputError(
+                f"{rule.name}: the first {len(items)} items are all of one class; raise max_samples."
+            )
     else:
         rows = class_rows(rule, table, len(nonverbal), multiclass, strict_gap=definition == "2025.09")
         items = _interleaved(_balanced_draw(rows, MOST_ITEMS[subset], task), rule)
         if max_samples is not None:
-            # Items take turns in time order, so the earliest of each class are the first of the list.
+            # Classes alternate in time order, so the earliest items of each class come first in the list.
             items = items.first(classes * (max_samples // classes))
     return windows_of(items, words, nonverbal, offset_s, shift_nonverbal=definition != "2025.07")
 
@@ -117,7 +119,7 @@ def n_classes(task: str | Task, definition: str, multiclass: bool) -> int:
 
 
 def _interleaved(drawn: np.ndarray, rule: Task) -> Items:
-    """Let the classes take turns: 1, 0, 1, 0, ... or 1, 2, 0, 1, 2, 0, ..."""
+    """Interleave the classes: 1, 0, 1, 0, ... or 1, 2, 0, 1, 2, 0, ..."""
     n_labels, n = drawn.shape
     turns = (np.arange(n_labels) + 1) % n_labels
     labels = np.tile(turns, n).astype(np.int64)
@@ -130,7 +132,7 @@ def _balanced_draw(classes: list[np.ndarray], most: int | None, task: str) -> np
     empty = [label for label, rows in enumerate(classes) if not len(rows)]
     if empty:
         raise InputError(
-            f"{task}: class {empty[0]} has no example in this session, so the task cannot be asked of it."
+            f"{task}: class {empty[0]} has no example in this session, so the task cannot be judged on it."
         )
     n = min(len(rows) for rows in classes)
     if most is not None:
@@ -146,7 +148,7 @@ def _balanced_draw(classes: list[np.ndarray], most: int | None, task: str) -> np
 def _joined(
     words: pd.DataFrame, features: pd.DataFrame | None, pitch: Mapping[str, Any] | None, task: Task
 ) -> pd.DataFrame:
-    """Join to the words what the task reads: columns of features.csv, or of the pitch table."""
+    """Join the columns that the task reads, of features.csv or of the pitch table, to the words."""
     needed = ["original_index", "est_idx", "start", "end"]
     missing = [column for column in needed if column not in words.columns]
     if missing:
@@ -160,14 +162,14 @@ def _joined(
     if task.from_pitch_table:
         if pitch is None:
             raise InputError(
-                f"{task.name}: this task needs the movie's pitch and volume table, and none was given."
+                f"{task.name}: this task needs the movie's pitch and volume table, which is missing."
             )
         return table.assign(**{task.column: _pitch_of(table, pitch, task)})
     if not task.column or task.column in table.columns:
         return table
     if features is None:
         raise InputError(
-            f'{task.name}: this task needs the column "{task.column}" of features.csv, and none was given.'
+            f'{task.name}: this task needs the column "{task.column}" of features.csv, which is missing.'
         )
     numbered = len(features.columns) > 0 and features.columns[0] in ("", "Unnamed: 0")
     indexed = features.set_index(features.columns[0]) if numbered else features

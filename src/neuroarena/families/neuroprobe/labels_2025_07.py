@@ -1,4 +1,4 @@
-"""The items of July 2025: time order instead of turns, and the earliest part of the film where there are too many."""
+"""The items of July 2025: in time order instead of interleaved, and the earliest ones where there are too many."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def items_2025_07(
 
 
 def row_labels(task: Task, words: pd.DataFrame) -> np.ndarray:
-    """Give every word its class by the rules of July 2025, int (words,).
+    """Assign every word its class by the rules of July 2025, int (words,).
 
     Of several speakers with most words, the first in the alphabet counts as the most frequent one.
     """
@@ -64,7 +64,7 @@ def row_labels(task: Task, words: pd.DataFrame) -> np.ndarray:
     values = numbers_of(words, task.column, task)
     if task.rule == "angle":
         turned = np.mod(values, 360.0)
-        # As near to 0 as to 180 degrees counts as 0.
+        # An angle as close to 0 as to 180 degrees counts as 0.
         other = np.minimum(turned, 360.0 - turned) > 90.0
         return other.astype(np.int64)
     whole = values.astype(np.int64)
@@ -73,20 +73,23 @@ def row_labels(task: Task, words: pd.DataFrame) -> np.ndarray:
         if strange.any():
             row = int(np.flatnonzero(strange)[0])
             raise InputError(
-                f'{task.name}: "{task.column}" of row {row} of the word table is {whole[row]}; expected 0 or 1.'
+                f'{task.name}: "{task.column}" of row {row} of the word table is {whole[row]}, expected 0 or 1.'
             )
         return whole
     return np.greater(whole, 0).astype(np.int64)  # faces: any; position: not the first word
 
 
 def _ranked(task: Task, words: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    """Give the rows that are ranked and their values."""
+    """Return the rows that are ranked and their values."""
     if task.rule == "scalar":
         return np.arange(len(words)), numbers_of(words, task.column, task)
     rows, gaps = gaps_of(words, task)
     known = gaps != NO_GAP
     if not known.any():
-        raise InputError(f"{task.name}: every gap is exactly {NO_GAP:g} s, the mark of a word without one.")
+        raise InputError(
+            f"{task.name}: every gap is exactly {NO_GAP:g} s, which marks a word without a gap, "
+            "so there is nothing to rank."
+        )
     return rows[known], gaps[known]
 
 
@@ -117,5 +120,5 @@ def _both_classes(labels: np.ndarray, task: Task) -> None:
 
 def _no_example(task: Task, label: int) -> InputError:
     return InputError(
-        f"{task.name}: class {label} has no example in this session, so the task cannot be asked of it."
+        f"{task.name}: class {label} has no example in this session, so the task cannot be judged on it."
     )

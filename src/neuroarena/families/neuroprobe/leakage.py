@@ -1,4 +1,4 @@
-"""How much of what is judged a decoder has already seen: a measurement of folds."""
+"""Measure how much of the judged data a decoder has already seen, fold by fold."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LEAKAGE_COLUMNS = (
 
 
 def leakage(benchmark: Benchmark, split: Split | str, embargo_s: float | None = None) -> pd.DataFrame:
-    """Measure, fold by fold, what the training part gives away of the test part.
+    """Measure, fold by fold, what the training part reveals about the test part.
 
     Parameters
     ----------
@@ -36,12 +36,12 @@ def leakage(benchmark: Benchmark, split: Split | str, embargo_s: float | None = 
     split : Split or str
         A split of the benchmark, or its name.
     embargo_s : float, optional
-        How far from the training windows a test window should lie; by default the length of a window.
+        Required distance of a test window from the training windows; by default the length of a window.
 
     Returns
     -------
     DataFrame
-        One row a fold: ``fold``; ``n_train``, ``n_validation``, ``n_test``; ``test_shares_train``,
+        One row per fold: ``fold``; ``n_train``, ``n_validation``, ``n_test``; ``test_shares_train``,
         ``test_shares_validation`` and ``validation_shares_train``, the number of windows of the first part
         that share samples with a window of the second; ``test_in_embargo``, the number of test windows
         nearer than the embargo to a training window; ``class_cuts_differ_s``, how far apart in time the
@@ -66,7 +66,7 @@ def fold_leakage(
 
 
 def describe_leakage(table: pd.DataFrame) -> str:
-    """Put a measurement into one sentence.
+    """Summarise a measurement in one sentence.
 
     Examples
     --------
@@ -115,7 +115,7 @@ def _sharing(part: pd.DataFrame, other: pd.DataFrame, margin: int = 0) -> int:
     for recording, own in part.groupby("recording"):
         theirs = other[other["recording"] == recording]
         starts, stops = np.sort(theirs["start"].to_numpy()), np.sort(theirs["stop"].to_numpy())
-        # A window is apart from all others when as many of them begin before its end as end before its begin.
+        # A window overlaps no other when as many of them begin before its end as end before its beginning.
         begun = np.searchsorted(starts, own["stop"].to_numpy() + margin, side="left")
         ended = np.searchsorted(stops, own["start"].to_numpy() - margin, side="right")
         count += int((begun > ended).sum())
@@ -132,7 +132,7 @@ def _train_cuts(train: pd.DataFrame, held_out: pd.DataFrame) -> list[int | None]
 
 
 def _cut_difference(before: pd.DataFrame, after: pd.DataFrame) -> int | None:
-    """Give the samples between the places where classes pass from one part to the next; None without a cut.
+    """Return the samples between the places where classes pass from one part to the next; None without a cut.
 
     A class is cut somewhere between its last item before and its first item after.
     """

@@ -52,23 +52,23 @@ HOW_COMPUTED = (
 )
 HOW_COMPARED = (
     "Brackets: 95 % interval from bootstrap draws of the sessions, subjects first. Letters: tie groups; models "
-    "with one letter are not told apart from the best of their group. Bold: the first group."
+    "sharing a letter cannot be distinguished from the best of their group. Bold: the first group."
 )
 
 
 @dataclass(frozen=True, eq=False)
 class Paper:
-    """What the paper's figure and tables show.
+    """The content of the paper's figure and tables.
 
     Attributes
     ----------
     board : Board
         The rankings it is drawn from.
     table : DataFrame
-        Long: a row a split, task and model, with :data:`PAPER_COLUMNS`; ``task`` is "overall" in the last
+        Long form: one row per split, task and model, with :data:`PAPER_COLUMNS`; ``task`` is "overall" in the last
         rows of a split.
     notes : tuple of str
-        What a reader must know of the submissions, and of what is left out.
+        What a reader must know about the submissions and about what is left out.
     """
 
     board: Board
@@ -93,7 +93,7 @@ class Paper:
         return "+".join(sorted(names))
 
     def of_split(self, split: str) -> pd.DataFrame:
-        """Give the rows of a split."""
+        """Return the rows of a split."""
         return self.table[self.table["split"] == split]
 
 
@@ -109,7 +109,7 @@ def read_paper(
     Parameters
     ----------
     paths : iterable of path
-        Folders of ``neuroarena run``, submission folders, or folders that hold some of either.
+        Folders of ``neuroarena run``, submission folders, or folders that contain either.
     split : str, optional
         Only this one.
     allow_mixed : bool
@@ -149,18 +149,18 @@ def read_paper(
 
 
 def _of_populations(entry: Entry) -> bool:
-    """Tell whether an entry is of Neuroprobe, with the session as its unit."""
+    """Return whether an entry is of Neuroprobe, with the session as its unit."""
     level = entry.provenance.get("options", {}).get("level", "population")
     return entry.family == FAMILY.name and level == "population"
 
 
 def _sorted_out(paths: list[Path]) -> tuple[list[Path], list[Path]]:
-    """Tell submission folders from folders of runs; give the folders of both."""
+    """Separate submission folders from folders of runs, and return both."""
     submissions: list[Path] = []
     runs: list[Path] = []
     for path in paths:
         if not path.is_dir():
-            raise InputError(f"{path}: there is no such folder. Expected results or submissions.")
+            raise InputError(f"{path}: this folder does not exist. Expected results or submissions.")
         if is_submission(path):
             submissions.append(path)
             continue
@@ -170,7 +170,7 @@ def _sorted_out(paths: list[Path]) -> tuple[list[Path], list[Path]]:
         here = find_results([path]) if any(path.rglob("record.json")) else []
         if not within and not here:
             raise InputError(
-                f"{path}: neither the results of neuroarena run nor a submission to the Neuroprobe leaderboard."
+                f"{path}: holds neither results of neuroarena run nor a submission to the Neuroprobe leaderboard."
             )
         submissions += within
         runs += here
@@ -178,14 +178,14 @@ def _sorted_out(paths: list[Path]) -> tuple[list[Path], list[Path]]:
 
 
 def is_submission(folder: Path) -> bool:
-    """Tell whether a folder looks like a submission to the Neuroprobe leaderboard."""
+    """Return whether a folder looks like a submission to the Neuroprobe leaderboard."""
     return (folder / "metadata.json").is_file() and any(
         (folder / own).is_dir() for own in SPLIT_FOLDERS.values()
     )
 
 
 def _told_apart(imported: list[Entry], taken: set[str]) -> list[Entry]:
-    """Rename a submission that bears the name of a decoder of ours: they are two rows, not the better of two."""
+    """Rename a submission that shares its name with a run's decoder: they are two rows, not the better of two."""
     return [
         dataclasses.replace(entry, team=f"{entry.team} [{entry.provenance['folder']}]")
         if entry.team in taken
@@ -278,7 +278,7 @@ def _caption(paper: Paper, split: str) -> str:
 
 
 def paper_latex(paper: Paper) -> str:
-    """Give the tables as LaTeX for booktabs and fontenc (T1): one a split and five models."""
+    """Return the tables as LaTeX for booktabs and fontenc (T1): one per split and five models."""
     head = f"% neuroarena {__version__}. Needs \\usepackage[T1]{{fontenc}} and \\usepackage{{booktabs}}.\n"
     parts = []
     for split in paper.splits:
@@ -322,7 +322,7 @@ def _latex_cell(row: Any) -> tuple[str, str]:
 
 
 def paper_html(paper: Paper, figure: Figure | None = None) -> str:
-    """Give figure and tables as one self-contained HTML page."""
+    """Return figure and tables as one self-contained HTML page."""
     from importlib.resources import files
 
     from jinja2 import Environment, StrictUndefined
@@ -402,7 +402,7 @@ FILES = ("figure.png", "figure.svg", "tables.tex", "tables.csv", "tables.json", 
 
 
 def paper_data(paper: Paper) -> dict[str, Any]:
-    """Give the tables as plain data."""
+    """Return the tables as plain data."""
     return {
         "schema_version": 1,
         "neuroarena": __version__,

@@ -1,4 +1,4 @@
-"""The Neuroprobe paper's figure: a bar a model and task with its standard error, a panel a split."""
+"""The Neuroprobe paper's figure: one bar per model and task with its standard error, one panel per split."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from neuroarena.families.neuroprobe.submission_checks import SPLIT_FOLDERS
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Beyond the colours, the same ones again with a hatch: colour is never the only sign of a model.
+# When the colours run out, they repeat with a hatch: colour is never the only mark of a model.
 HATCHES = ("", "////", "....")
 MOST_MODELS = len(COLOURS) * len(HATCHES)
 WIDTH, GAP, HEAD, LABELS = 13.0, 0.42, 0.35, 0.92
-# Inches a tenth of AUROC: the same in every panel, so that splits can be compared by eye.
+# Inches per tenth of AUROC: the same in every panel, so that splits can be compared by eye.
 TENTH, LOWEST_PANEL = 0.62, 1.1
 GROUP, LONGEST_NAME = 0.84, 80
-# The overall bars stand apart from the tasks.
+# The overall bars are set apart from the tasks.
 APART = 0.35
 CHANCE = 0.5
 
@@ -37,7 +37,7 @@ def shown_models(paper: Paper) -> list[str]:
 
 
 def paper_figure(paper: Paper) -> Figure:
-    """Draw mean and standard error of each model on each task, a panel a split.
+    """Draw mean and standard error of each model on each task, one panel per split.
 
     Raises
     ------
@@ -46,7 +46,7 @@ def paper_figure(paper: Paper) -> Figure:
     """
     models = shown_models(paper)
     if not models:
-        raise InputError("No model can be ranked; there is nothing to draw.")
+        raise InputError("No model can be ranked, so there is nothing to draw.")
     columns = _legend_columns(models)
     legend = 0.235 * math.ceil((len(models) + 2) / columns) + 0.12
     limits = [_limits(paper.of_split(split), models, _chance(paper, split)) for split in paper.splits]
@@ -97,7 +97,7 @@ def _panel(axes: Any, paper: Paper, split: str, models: list[str], last: bool) -
         own = rows[rows["team"] == model]
         x = np.array([places[task] - GROUP / 2 + width * (at + 0.5) for task in own["task"]])
         mean, sem = own["mean"].to_numpy(), own["sem"].to_numpy()
-        # Bars stand on chance: their length is what a model knows.
+        # Bars start at chance: their length is what a model knows.
         axes.bar(x, mean - chance, width * 0.94, bottom=chance, zorder=2, **_look(at))
         # A white edge keeps the whisker visible on dark bars.
         for colour, line in (("white", 2.2), ("#222222", 0.9)):
@@ -130,7 +130,7 @@ def _cap(width: float) -> float:
 
 
 def _mark_best(axes: Any, own: pd.DataFrame, x: np.ndarray, top: np.ndarray) -> None:
-    """Put a dot over the models that are not told apart from the best of a task."""
+    """Put a dot over the models that cannot be distinguished from the best of a task."""
     best = (own["tie_group"] == 1).to_numpy()
     look = {"color": "black", "ms": 3.2, "mew": 0, "ls": "none", "zorder": 5}
     if best.any():
@@ -172,7 +172,7 @@ def _legend(figure: Figure, models: list[str], columns: int, height: float) -> N
             ms=3.2,
             mew=0,
             ls="none",
-            label="the best of a task, or not told apart from it",
+            label="the best of a task, or not distinguishable from it",
         )
     )
     figure.legend(
@@ -182,18 +182,19 @@ def _legend(figure: Figure, models: list[str], columns: int, height: float) -> N
 
 
 def figure_caption(paper: Paper) -> str:
-    """Say what the figure shows, and what it leaves out."""
+    """Describe what the figure shows, and what it leaves out."""
     left_out = len(paper.teams) - len(shown_models(paper))
     of = f"{left_out} of {len(paper.teams)} models"
     more = f" Left out, for room or because they only guess: {of}." if left_out else ""
     return (
-        "Bars stand on the chance level (dashed). Whiskers: standard error over sessions. A dot: not told apart from "
+        "Bars start at the chance level (dashed). Whiskers: standard error over sessions. "
+        "A dot: not distinguishable from "
         f"the best model of the task (tie group A).{more}"
     )
 
 
 def figure_text(paper: Paper) -> str:
-    """Describe the figure to somebody who does not see it."""
+    """Describe the figure for readers who cannot see it."""
     parts = []
     for split in paper.splits:
         rows = paper.of_split(split)

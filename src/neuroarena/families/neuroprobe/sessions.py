@@ -27,7 +27,7 @@ FULL: tuple[Session, ...] = (
 )  # fmt: skip
 SESSIONS: dict[str, tuple[Session, ...]] = {"lite": LITE, "nano": NANO, "full": FULL}
 
-# What cross-session decoders of the full subset are trained on: the "longest trials" of each subject, as
+# Training sessions of cross-session decoders on the full subset: the "longest trials" of each subject, as
 # published. Subject 6 has no trial 2, and trial 0 of subject 1 is not the longest.
 LONGEST: dict[int, tuple[int, ...]] = {
     1: (0, 1), 2: (4, 6), 3: (2, 1), 4: (2, 1), 5: (0,), 6: (0, 2), 7: (1, 0), 8: (0,), 9: (0,), 10: (1, 0),
@@ -84,7 +84,7 @@ def training_sessions(session: str, train_on: Literal["longest", "all"] = "longe
 
 
 def recurring_films(sessions: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """Tell which films were watched in several of these sessions: film -> sessions, in their order.
+    """Find the films that were watched in several of these sessions: film -> sessions, in their order.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def recurring_films(sessions: Iterable[str]) -> dict[str, tuple[str, ...]]:
 
 
 def film_of(session: str) -> str | None:
-    """Give the film of a session, or None for a name that is no session of BrainTreebank."""
+    """Return the film of a session, or None for a name that is not a session of BrainTreebank."""
     match = _SESSION.fullmatch(session)
     return None if match is None else MOVIES.get((int(match[1]), int(match[2])))
 

@@ -1,4 +1,4 @@
-"""Reading the files of a Neuroprobe submission without trusting them, and telling its definition."""
+"""Read the files of a Neuroprobe submission without trusting them, and identify its definition."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SPLIT_FOLDERS = {
     "cross-subject": "Cross-Subject",
 }
 SCORE_COLUMNS = ("split", "task", "level", "electrode", "session", "time_bin", "fold", "auroc", "accuracy")
-# The day the validation part came in; results without other evidence are dated by it.
+# The day the validation part was introduced; results without other evidence are classified by it.
 VALIDATION_SINCE = datetime.datetime(2025, 10, 23, tzinfo=datetime.UTC)
 
 ALL_SESSIONS = tuple(session_key(session) for session in LITE)
@@ -80,7 +80,7 @@ class SubmissionError(InputError):
 
 
 class _Forbidden(ValueError):
-    """JSON that most readers take and we do not."""
+    """JSON that most readers accept and we do not."""
 
     def __init__(self, rule: str, field: str, words: str) -> None:
         super().__init__(words)
@@ -106,7 +106,7 @@ def read_object(path: Path, where: str) -> dict[str, Any]:
             path.read_text(encoding="utf-8"), parse_constant=_no_constant, object_pairs_hook=_no_repeated_keys
         )
     except FileNotFoundError:
-        raise SubmissionError("structure", where, "", "there is no such file") from None
+        raise SubmissionError("structure", where, "", "the file does not exist") from None
     except RecursionError:
         raise SubmissionError("structure", where, "", "the JSON is nested too deeply") from None
     except _Forbidden as error:
@@ -131,7 +131,7 @@ def _no_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def as_object(value: Any, field: str, where: str) -> dict[str, Any]:
-    """Give a value that must be a JSON object."""
+    """Return a value that must be a JSON object."""
     if isinstance(value, dict):
         return value
     named = f'field "{field}"' if field else "the file"
@@ -139,7 +139,7 @@ def as_object(value: Any, field: str, where: str) -> dict[str, Any]:
 
 
 def required(data: Mapping[str, Any], key: str, field: str, where: str) -> Any:
-    """Give the value of a key that must be there."""
+    """Return the value of a required key."""
     if key not in data:
         name = _joined(field, key)
         raise SubmissionError("structure", where, name, f'field "{name}" is missing')
@@ -147,7 +147,7 @@ def required(data: Mapping[str, Any], key: str, field: str, where: str) -> Any:
 
 
 def text(data: Mapping[str, Any], key: str, where: str) -> str:
-    """Give a field that must be text, on one line where it is shown on boards."""
+    """Return a field that must be text, on one line where it is shown on boards."""
     value = required(data, key, "", where)
     if not isinstance(value, str):
         raise SubmissionError("structure", where, key, f'field "{key}" must be text, got {shown(value)}')
@@ -161,7 +161,7 @@ def text(data: Mapping[str, Any], key: str, where: str) -> str:
 def number(
     data: Mapping[str, Any], key: str, field: str, where: str, *, unit_interval: bool = False
 ) -> float:
-    """Give a field that must be a finite number, where asked in [0, 1]; true and false are no numbers."""
+    """Return a field that must be a finite number, where asked in [0, 1]; true and false are not numbers."""
     value = required(data, key, field, where)
     expected = "a number in [0, 1]" if unit_interval else "a finite number"
     good = isinstance(value, int | float) and not isinstance(value, bool)
@@ -177,7 +177,7 @@ def number(
 
 
 def moment(data: Mapping[str, Any], where: str) -> datetime.datetime:
-    """Give the field ``timestamp``, seconds since 1970, as a time in UTC."""
+    """Return the field ``timestamp``, seconds since 1970, as a time in UTC."""
     seconds = number(data, "timestamp", "", where)
     try:
         return datetime.datetime.fromtimestamp(seconds, datetime.UTC)
@@ -187,7 +187,7 @@ def moment(data: Mapping[str, Any], where: str) -> datetime.datetime:
 
 
 def score_rows(data: Mapping[str, Any], split: str, task: str, where: str) -> Iterator[tuple[Any, ...]]:
-    """Walk through a population file and give a row of :data:`SCORE_COLUMNS` for every fold in it.
+    """Walk through a population file and yield a row of :data:`SCORE_COLUMNS` for every fold in it.
 
     Raises
     ------
@@ -262,7 +262,7 @@ def judged_items(task: str, split: str, session: str, fold: int, definition: str
 
 
 def definition_by_accuracy(scores: pd.DataFrame) -> tuple[str | None, str]:
-    """Tell the definition from the accuracies of onset, whose item counts are known.
+    """Identify the definition by the accuracies of onset, whose item counts are known.
 
     An accuracy is a whole number of correct answers out of the items judged: the whole test block
     in 2025.09, its second half in 2025.10.
@@ -300,7 +300,7 @@ def definition_by_accuracy(scores: pd.DataFrame) -> tuple[str | None, str]:
         f"of {counted} accuracies of onset {fits['2025.09']} are whole numbers of correct answers out of the "
         f"whole test block and {fits['2025.10']} out of its second half ({example})"
     )
-    # What fits the half of an even block fits the whole too, so the half is asked first.
+    # What fits the half of an even block also fits the whole, so the half is tested first.
     if fits["2025.10"] == counted and (fits["2025.09"] < counted or counted >= _FOLDS_THAT_CONVINCE):
         return "2025.10", words
     if fits["2025.09"] == counted and fits["2025.10"] < counted:
@@ -309,12 +309,12 @@ def definition_by_accuracy(scores: pd.DataFrame) -> tuple[str | None, str]:
 
 
 def definition_by_date(time: datetime.datetime) -> tuple[str, str]:
-    """Tell the definition from the time of a submission, and say so."""
+    """Identify the definition by the time of a submission, and return the evidence."""
     earlier = time < VALIDATION_SINCE
     side = "before" if earlier else "not before"
     return (
         "2025.09" if earlier else "2025.10",
-        f"{time:%Y-%m-%d} is {side} {VALIDATION_SINCE:%Y-%m-%d}, when the validation part came in",
+        f"{time:%Y-%m-%d} is {side} {VALIDATION_SINCE:%Y-%m-%d}, when the validation part was introduced",
     )
 
 
@@ -327,7 +327,7 @@ def _joined(field: str, key: str) -> str:
 
 
 def shown(value: Any) -> str:
-    """Write a value as JSON for a message, cut when it is long."""
+    """Format a value as JSON for a message, truncated when it is long."""
     try:
         words = json.dumps(value)
     except ValueError:

@@ -1,4 +1,4 @@
-"""From runs to a submission of the Neuroprobe leaderboard: which runs, and whether they are all there."""
+"""Turn runs into a submission to the Neuroprobe leaderboard: choose them and check that none is missing."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from neuroarena.families.neuroprobe.submission_writer import (
 )
 from neuroarena.families.neuroprobe.submissions import split_name
 
-# What a submission is about: one second of all electrodes of the lite subset, two classes. An option
+# What the leaderboard judges: one second of all electrodes of the lite subset, two classes. An option
 # that is not named here must be off.
 OFFICIAL_OPTIONS: dict[str, tuple[Any, ...]] = {
     "subset": ("lite",),
@@ -30,7 +30,7 @@ OFFICIAL_OPTIONS: dict[str, tuple[Any, ...]] = {
     "level": ("population",),
     "offset_s": ([0.0, 1.0],),
     "folds": (2,),
-    # Which sessions are there is checked below, by name.
+    # The sessions are checked by name below.
     "sessions": (),
     "judged": (),
 }
@@ -39,12 +39,12 @@ NAMED = 4
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """The runs of one decoder that make a submission.
+    """The runs of one decoder that make up a submission.
 
     Attributes
     ----------
     scores : DataFrame
-        What :func:`write_submission` takes, whole.
+        The complete table that :func:`write_submission` takes.
     decoder, definition : str
     simulated : bool
     splits : tuple of str
@@ -83,13 +83,13 @@ def export_submission(
     results : iterable of Result
         Of ``neuroarena run neuroprobe``.
     out : path
-        Where the folder ``MODEL_FIRST_LAST_DAY_MONTH_YEAR`` is made; nothing is overwritten.
+        Where the folder ``MODEL_FIRST_LAST_DAY_MONTH_YEAR`` is created; nothing is overwritten.
     author : str
         First and last name.
     decoder : str, optional
         Which one; not needed when there is only one.
     model_name : str, optional
-        What the leaderboard calls it; by default the decoder's name.
+        Name on the leaderboard; by default the decoder's name.
     organization, organization_url, description : str
     bib : str, optional
         A BibTeX entry.
@@ -98,9 +98,9 @@ def export_submission(
     allow_simulated : bool
         Write simulated runs too, marked.
     splits : sequence of str, optional
-        By default all that there are runs of.
+        By default all splits with runs.
     time : datetime, optional
-        When it is handed in; by default now.
+        When it is submitted; by default now.
 
     Returns
     -------
@@ -110,7 +110,7 @@ def export_submission(
     Raises
     ------
     InputError
-        As :func:`choose_runs`; or when the folder exists already.
+        As :func:`choose_runs`; or when the folder already exists.
     """
     chosen = choose_runs(results, decoder, splits=splits, allow_simulated=allow_simulated)
     header = Header(
@@ -133,9 +133,9 @@ def choose_runs(
     splits: Sequence[str] | None = None,
     allow_simulated: bool = False,
 ) -> Choice:
-    """Choose the runs of one decoder that make a whole submission.
+    """Choose the runs of one decoder that make up a complete submission.
 
-    A failed run counts as long as no run of the same key is complete.
+    A failed run is reported unless a run with the same key is complete.
 
     Raises
     ------
@@ -168,8 +168,9 @@ def choose_runs(
     problems += [f"{SPLIT_FOLDERS[split]} has no run" for split in absent]
     if problems:
         raise InputError(
-            f'The runs of "{_decoder(runs[0])}" make no whole submission: {_some(problems)}. Run what is missing '
-            "(what is there is not computed again); nothing was written."
+            f'The runs of "{_decoder(runs[0])}" do not make up a complete submission: {_some(problems)}. '
+            "Run what is missing "
+            "(finished runs are not computed again); nothing was written."
         )
     return Choice(
         scores=scores,
@@ -198,7 +199,7 @@ def _decoder(run: Result) -> str:
 
 
 def _named(run: Result) -> str:
-    """Name a run so that its folder is found."""
+    """Name a run so that its folder can be found."""
     about = f"{run.record.benchmark.name} {run.record.split.name}"
     return about if run.folder is None else f"{about} ({run.folder.name})"
 
@@ -221,7 +222,7 @@ def _of_decoder(runs: list[Result], decoder: str | None) -> list[Result]:
 
 
 def _complete(runs: list[Result]) -> tuple[list[Result], list[str]]:
-    """Give the complete runs, and the names of failed ones that a complete run has made good."""
+    """Return the complete runs, and the names of failed ones that a complete run supersedes."""
     complete = [run for run in runs if run.complete and run.unit_scores is not None]
     keys = {run.record.run_key for run in complete}
     failed = [run for run in runs if not (run.complete and run.unit_scores is not None)]
@@ -249,37 +250,39 @@ def _check_official(runs: list[Result], allow_simulated: bool) -> None:
         if problem:
             problems.append(f"{_named(run)} {problem}")
     if problems:
-        raise InputError(f"Not all runs are official ones: {_some(problems)}. Nothing was written.")
+        raise InputError(f"Not all runs are official: {_some(problems)}. Nothing was written.")
     simulated = [run for run in runs if run.record.simulated]
     if simulated and not allow_simulated:
         raise InputError(
             f"{len(simulated)} of {len(runs)} runs are on simulated recordings, the first is "
-            f"{_named(simulated[0])}. They are no submission; --allow-simulated writes them all the same, marked."
+            f"{_named(simulated[0])}. They are not a submission; --allow-simulated writes them anyway, marked."
         )
     if 0 < len(simulated) < len(runs):
         recorded = next(run for run in runs if not run.record.simulated)
         raise InputError(
-            f"{_named(simulated[0])} is simulated and {_named(recorded)} is not; a submission is one or the other."
+            f"{_named(simulated[0])} is simulated and {_named(recorded)} is not; a submission must be one or the other."
         )
 
 
 def _unofficial(run: Result) -> str | None:
-    """Say why a run is not one of the leaderboard's, None when it is."""
+    """Explain why a run does not qualify for the leaderboard; None when it does."""
     definition, task = _definition(run), _task(run)
     if definition not in SUBMITTED_DEFINITIONS:
-        return f"is by a definition that the leaderboard does not know ({', '.join(SUBMITTED_DEFINITIONS)})"
+        return (
+            f"follows a definition that the leaderboard does not accept ({', '.join(SUBMITTED_DEFINITIONS)})"
+        )
     options = run.record.benchmark.options
     if options.get("multiclass") or len(run.manifest.classes) != 2:
-        return "is multiclass; the leaderboard takes the binary form"
+        return "is multiclass; the leaderboard accepts only the binary form"
     for name, value in options.items():
         known = OFFICIAL_OPTIONS.get(name)
         value = list(value) if isinstance(value, tuple) else value
         if (known is None and value) or (known and value not in known):
             return f"was run with {name}={value}; expected {known[0] if known else 'the default'}"
     if run.record.split.name not in SPLIT_FOLDERS:
-        return f"is of a split that the leaderboard does not know ({', '.join(SPLIT_FOLDERS)})"
+        return f"uses a split that the leaderboard does not accept ({', '.join(SPLIT_FOLDERS)})"
     if task not in FAMILY.tasks(definition) or run.manifest.hash != FAMILY.manifest(task, definition).hash:
-        return "was judged by other rules than this definition's"
+        return "was judged by rules other than those of this definition"
     return None
 
 
@@ -294,14 +297,15 @@ _ALIKE: tuple[tuple[str, Callable[[Result], Any]], ...] = (
 
 
 def _check_alike(runs: list[Result]) -> None:
-    """Refuse runs that are not of one decoder by one definition: a submission is one model's."""
+    """Refuse runs of several decoders or definitions: a submission describes one model."""
     for name, read in _ALIKE:
         first = runs[0]
         for run in runs[1:]:
             if read(run) != read(first):
                 raise InputError(
                     f"The {name} differs: {_named(first)} has {_brief(read(first))}, {_named(run)} has "
-                    f"{_brief(read(run))}. A submission is of one decoder by one definition; leave the others out."
+                    f"{_brief(read(run))}. A submission describes one decoder under one definition; "
+                    "leave the others out."
                 )
 
 
@@ -317,13 +321,13 @@ def _check_single(runs: list[Result]) -> None:
         if key in seen:
             raise InputError(
                 f"There are two runs of {_task(run)}, {key[0]}: {_named(seen[key])} and {_named(run)}. "
-                "Which one is meant? Give only one of them."
+                "Pass only one of them."
             )
         seen[key] = run
 
 
 def _scores(run: Result) -> pd.DataFrame:
-    """Give the folds of a run as rows of a submission."""
+    """Return the folds of a run as rows of a submission."""
     assert run.unit_scores is not None
     table, split = run.unit_scores.table, run.record.split.name
     finished = run.record.finished
@@ -343,13 +347,13 @@ def _scores(run: Result) -> pd.DataFrame:
 
 
 def _fold_numbers(run: Result, split: str) -> Iterator[int]:
-    """Give the number of each fold: "btbank1_1/1" within sessions, "btbank1_1" across."""
+    """Yield the number of each fold: "btbank1_1/1" within sessions, "btbank1_1" across."""
     assert run.unit_scores is not None
     for unit, fold in zip(run.unit_scores.table["unit"], run.unit_scores.table["fold"], strict=True):
         session, _, number = str(fold).partition("/")
         good = session == unit and (number.isdecimal() if split == "within-session" else not number)
         if not good:
             raise InputError(
-                f'{_named(run)}: fold "{fold}" of session {unit} is none of the published {split} folds.'
+                f'{_named(run)}: fold "{fold}" of session {unit} is not one of the published {split} folds.'
             )
         yield int(number or 0)

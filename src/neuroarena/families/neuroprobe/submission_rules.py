@@ -1,4 +1,4 @@
-"""The rules of a submission folder: the names of all, and the leaderboard's own eight, as it checks them."""
+"""The rules of a submission folder: the names of all, and the leaderboard's own eight, as it applies them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from neuroarena.families.neuroprobe.tasks import TASKS
 
 Kind = Literal["official", "ours"]
 
-# What the leaderboard's validator looks for in an attestation that is not "N/A".
+# The sentences that the leaderboard's validator requires in an attestation that is not "N/A".
 ATTESTATIONS = (
     "I attest that the training and test splits of Neuroprobe were respected and taken from the "
     "`neuroprobe/train_test_splits.py` function.",
@@ -27,21 +27,21 @@ NOT_APPLICABLE = "N/A"
 
 RULES: dict[str, tuple[Kind, str]] = {
     "folder-name": ("official", "the folder is called MODEL_FIRST_LAST_DAY_MONTH_YEAR"),
-    "files": ("official", "metadata.json, PUBLICATION.bib and ATTESTATION.txt are there"),
+    "files": ("official", "metadata.json, PUBLICATION.bib and ATTESTATION.txt exist"),
     "metadata": ("official", "metadata.json has its six fields, five texts and a number"),
     "splits": ("official", "there is at least one of Within-Session, Cross-Session and Cross-Subject"),
     "tasks": ("official", "every split folder holds exactly the 15 files population_TASK.json"),
     "population": ("official", "every block has its times and folds, every fold a test_roc_auc in [0, 1]"),
     "attestation": ("official", 'ATTESTATION.txt is exactly "N/A", or attests twice and is signed twice'),
     "publication": ("official", 'PUBLICATION.bib is "N/A" or holds an entry'),
-    "structure": ("ours", "every file is JSON that any reader reads alike, electrodes included"),
-    "numbers": ("ours", "numbers are finite and in range; true, false and NaN are none"),
+    "structure": ("ours", "every file is JSON that all readers read alike, electrodes included"),
+    "numbers": ("ours", "numbers are finite and in range; true, false and NaN are not numbers"),
     "duplicates": ("ours", "no key, fold or task occurs twice"),
     "window": ("ours", "every session is judged in the second after onset, 0 to 1 s"),
     "sessions": ("ours", "every task has exactly the sessions that its split tests"),
-    "folds": ("ours", "two folds a session within sessions, one across"),
+    "folds": ("ours", "two folds per session within sessions, one across"),
     "definition": ("ours", "the definition is a published one and fits the scores"),
-    "names": ("ours", "names can be printed, and all files are of one model"),
+    "names": ("ours", "names can be printed, and all files describe one model"),
 }
 
 _FOLDER_NAME = re.compile(r".+_[^_\s]+_[^_\s]+_\d{1,2}_\d{1,2}_\d{4}")
@@ -62,11 +62,11 @@ class Finding:
 
     @property
     def kind(self) -> Kind:
-        """Whose rule it is."""
+        """Whether the rule is official or ours."""
         return RULES[self.rule][0]
 
     def to_dict(self) -> dict[str, str]:
-        """Give the finding as plain data."""
+        """Return the finding as plain data."""
         return {
             "rule": self.rule,
             "kind": self.kind,
@@ -79,14 +79,14 @@ class Finding:
 def official_findings(folder: Path, name: str) -> Iterator[Finding]:
     """Judge a folder by the eight rules of the leaderboard's validator.
 
-    Where the published description leaves room, the narrower reading is taken: what passes here
+    Where the published description is ambiguous, the stricter reading is used: what passes here
     passes there.
 
     Parameters
     ----------
     folder : Path
     name : str
-        What the folder will be called.
+        Future name of the folder.
     """
     yield from _folder_rules(folder, name)
     yield from _metadata_rule(folder)
@@ -113,7 +113,7 @@ def _folder_rules(folder: Path, name: str) -> Iterator[Finding]:
             yield Finding("files", file, "", "the file is missing")
     splits = [own for own in SPLIT_FOLDERS.values() if (folder / own).is_dir()]
     if not splits:
-        words = f"there is none of the folders {', '.join(SPLIT_FOLDERS.values())}"
+        words = f"none of the expected folders exists: {', '.join(SPLIT_FOLDERS.values())}"
         yield Finding("splits", ".", "", words)
     wanted = [f"population_{task}.json" for task in TASKS]
     for own in splits:
@@ -126,7 +126,7 @@ def _folder_rules(folder: Path, name: str) -> Iterator[Finding]:
 
 
 def _loaded(path: Path) -> tuple[Any, str | None]:
-    """Read JSON as Python does by default, NaN and repeated keys included; or say why it cannot be read."""
+    """Read JSON as Python does by default, including NaN and repeated keys; or return why it cannot be read."""
     try:
         return json.loads(path.read_text(encoding="utf-8")), None
     except RecursionError:
@@ -136,7 +136,7 @@ def _loaded(path: Path) -> tuple[Any, str | None]:
 
 
 def _is_number(value: Any) -> bool:
-    """Tell whether a loose reader takes a value for a number: in Python, true and NaN pass."""
+    """Return whether a lenient reader accepts a value as a number: in Python, true and NaN pass."""
     return isinstance(value, int | float)
 
 
@@ -250,7 +250,7 @@ def _publication_rule(folder: Path) -> Iterator[Finding]:
 
 
 def publication_problem(said: str | None) -> str | None:
-    """Say what the text of a ``PUBLICATION.bib`` lacks; None for nothing."""
+    """Return what the text of a ``PUBLICATION.bib`` lacks; None when it is complete."""
     if said is None:
         return "cannot be read as text"
     if not said.strip():

@@ -38,7 +38,7 @@ SCHEMA_VERSION = 1
 
 @dataclass(frozen=True)
 class Verdict:
-    """What both sets of rules say of a folder.
+    """The outcome of both sets of rules for a folder.
 
     Attributes
     ----------
@@ -47,9 +47,9 @@ class Verdict:
     findings : tuple of Finding
         The official rules first.
     definition, evidence : str
-        By which definition it was judged, and how that is known; "" where its files cannot be read.
+        The definition it was judged by, and how that is known; "" where its files cannot be read.
     simulated : bool
-        Whether it says that its recordings were generated.
+        Whether it states that its recordings were generated.
     """
 
     name: str
@@ -75,7 +75,7 @@ class Verdict:
 
     @property
     def sentence(self) -> str:
-        """Both verdicts in a sentence."""
+        """Both verdicts in one sentence."""
         if self.accepted:
             return "Accepted by the official rules and by ours."
         broken = list(dict.fromkeys(finding.rule for finding in self.findings))
@@ -89,7 +89,7 @@ class Verdict:
         return f"Refused; the official validator would refuse it too ({', '.join(broken)})."
 
     def lines(self) -> list[str]:
-        """Return every rule with what breaks it; the same words about several files are said once."""
+        """Return every rule with what breaks it; the same words about several files appear once."""
         from neuroarena.board.wording import shown_name
 
         told = [f"{shown_name(self.name)}{' (simulated)' if self.simulated else ''}"]
@@ -135,7 +135,7 @@ def check_submission(folder: str | Path, name: str | None = None) -> Verdict:
     ----------
     folder : str or Path
     name : str, optional
-        What the folder will be called; by default what it is called.
+        Future name of the folder; by default its current name.
 
     Returns
     -------
@@ -150,11 +150,11 @@ def check_submission(folder: str | Path, name: str | None = None) -> Verdict:
     folder = Path(folder)
     if not folder.is_dir():
         raise InputError(
-            f"{folder}: there is no such folder. Expected a submission to the Neuroprobe leaderboard."
+            f"{folder}: this folder does not exist. Expected a submission to the Neuroprobe leaderboard."
         )
     name = name or folder.resolve().name
     official = list(official_findings(folder, name))
-    # What the official rules refuse in a file is said once.
+    # What the official rules refuse in a file is reported once.
     refused = {finding.file for finding in official}
     strict = _Strict(folder)
     ours = [finding for finding in strict.findings() if finding.file not in refused]
@@ -226,7 +226,7 @@ def _as_finding(error: SubmissionError) -> Finding:
 def _header_findings(data: Mapping[str, Any], metadata: Mapping[str, Any], where: str) -> Iterator[Finding]:
     name, own = metadata.get("model_name"), data.get("model_name")
     if name and own is not None and own != name:
-        words = f"it is of the model {checks.shown(own)}, metadata.json of {checks.shown(name)}"
+        words = f"it names the model {checks.shown(own)}, but metadata.json names {checks.shown(name)}"
         yield Finding("names", where, "model_name", words)
     time = data.get("timestamp")
     if isinstance(time, bool) or (isinstance(time, int | float) and not abs(time) < 2**53):
@@ -241,7 +241,7 @@ def _repeated_folds(data: Mapping[str, Any], where: str) -> Iterator[Finding]:
             twice = [number for at, number in enumerate(numbers) if number in numbers[:at]]
             if twice:
                 field = f"evaluation_results.{session}.population.{name}.folds"
-                yield Finding("duplicates", where, field, f"fold {checks.shown(twice[0])} is given twice")
+                yield Finding("duplicates", where, field, f"fold {checks.shown(twice[0])} occurs twice")
 
 
 def _judged(scores: pd.DataFrame) -> Iterable[tuple[str, str, str, pd.DataFrame]]:
@@ -283,7 +283,7 @@ def _fold_findings(scores: pd.DataFrame) -> Iterator[Finding]:
 
 
 def _copied_tasks(scores: pd.DataFrame) -> Iterator[Finding]:
-    """Find the same scores under two tasks; scores that are all equal, as of a constant answer, are none."""
+    """Find identical scores under two tasks, ignoring those that are all equal, as from a constant answer."""
     seen: dict[tuple[Any, ...], str] = {}
     for split, task, file, rows in _judged(scores):
         own = rows[rows["level"] == "population"]
@@ -291,6 +291,6 @@ def _copied_tasks(scores: pd.DataFrame) -> Iterator[Finding]:
             continue
         key = (split, *zip(own["session"], own["time_bin"], own["fold"], own["auroc"], strict=True))
         if key in seen:
-            words = f"its scores are those of population_{seen[key]}.json to the last digit"
+            words = f"its scores equal those of population_{seen[key]}.json to the last digit"
             yield Finding("duplicates", file, "evaluation_results", words)
         seen.setdefault(key, task)

@@ -1,4 +1,4 @@
-"""Writing a submission folder of the Neuroprobe leaderboard, whole or not at all."""
+"""Write a submission folder of the Neuroprobe leaderboard, whole or not at all."""
 
 from __future__ import annotations
 
@@ -39,19 +39,19 @@ WRITTEN_COLUMNS = ("split", "task", "session", "fold", "auroc", "accuracy", "n",
 
 @dataclass(frozen=True)
 class Header:
-    """What a submission says about itself.
+    """The self-description of a submission.
 
     Parameters
     ----------
     model_name, author : str
-        The author as "First Last"; further names may stand between.
+        The author as "First Last"; further names may come between.
     definition : str
         "2025.10" or "2025.09".
     time : datetime
-        When it is handed in, with a time zone; its day in UTC is in the folder's name.
+        When it is submitted, with a time zone; its day in UTC is in the folder's name.
     organization, organization_url, description : str
     simulated : bool
-        Whether the recordings were generated; said in the folder's name and in the description.
+        Whether the recordings were generated; stated in the folder's name and in the description.
 
     Raises
     ------
@@ -76,11 +76,11 @@ class Header:
                 raise InputError(f"The {name} {value!r} holds characters that cannot be printed.")
         if self.definition not in SUBMITTED_DEFINITIONS:
             raise InputError(
-                f'Runs by definition "{self.definition}" cannot be submitted; the leaderboard knows '
+                f'Runs by definition "{self.definition}" cannot be submitted; the leaderboard accepts '
                 f"{' and '.join(SUBMITTED_DEFINITIONS)}."
             )
         if self.time.tzinfo is None:
-            raise InputError(f"The time of a submission, {self.time}, has no time zone; give it in UTC.")
+            raise InputError(f"The time of a submission, {self.time}, has no time zone; pass it in UTC.")
         _ = self.folder_name
 
     @property
@@ -95,7 +95,7 @@ class Header:
         """
         model = "_".join(_plain_words(self.model_name))
         if not model:
-            raise InputError(f'The model name "{self.model_name}" holds no letter or digit of ASCII.')
+            raise InputError(f'The model name "{self.model_name}" must contain an ASCII letter or digit.')
         names = ["".join(_plain_words(word)) for word in self.author.split()]
         if len(names) < 2 or not (names[0] and names[-1]):
             raise InputError(
@@ -107,7 +107,7 @@ class Header:
         return f"{model}{mark}_{names[0]}_{names[-1]}_{day:%d_%m_%Y}"
 
     def fields(self) -> dict[str, Any]:
-        """Give the five texts of every file."""
+        """Return the five texts of every file."""
         about = self.description or self.model_name
         if self.simulated:
             about = f"simulated: these recordings were generated, not measured. {about}"
@@ -127,7 +127,7 @@ def _plain_words(text: str) -> list[str]:
 
 
 def attestation_text(author: str) -> str:
-    """Give the two official attestations, signed."""
+    """Return the two official attestations, signed."""
     return "\n\n".join(f"{words}\n{SIGNATURE} **{author}**" for words in ATTESTATIONS) + "\n"
 
 
@@ -139,17 +139,17 @@ def write_submission(
     Parameters
     ----------
     scores : DataFrame
-        A row a fold: ``split`` ("within-session", ...), ``task``, ``session`` ("btbank1_1"), ``fold``
+        One row per fold: ``split`` ("within-session", ...), ``task``, ``session`` ("btbank1_1"), ``fold``
         (0, 1), ``auroc``, ``accuracy``, ``n`` (examples judged), ``run_key``, ``timestamp`` (seconds
-        since 1970, of the run). Every split that occurs must be there with all its tasks, sessions
+        since 1970, of the run). Every split that occurs must be complete with all its tasks, sessions
         and folds.
     header : Header
     out : path
-        Made when it is not there.
+        Created if it does not exist.
     bib : str, optional
         A BibTeX entry; "N/A" without one.
     attest : bool
-        Sign the two official attestations in the author's name; otherwise the file says "N/A".
+        Sign the two official attestations in the author's name; otherwise the file reads "N/A".
 
     Returns
     -------
@@ -159,18 +159,21 @@ def write_submission(
     Raises
     ------
     InputError
-        When scores are missing or double, all named; when the entry is none; or when the folder
-        exists already.
+        When scores are missing or duplicated, all named; when the entry is not BibTeX; or when the folder
+        already exists.
     """
     problems = list(missing_scores(scores))
     if problems:
-        raise InputError(f"The submission is not whole: {'; '.join(problems)}. Nothing was written.")
+        raise InputError(f"The submission is not complete: {'; '.join(problems)}. Nothing was written.")
     problem = None if bib is None else publication_problem(bib)
     if problem:
         raise InputError(f"The publication cannot be used: {problem}. Nothing was written.")
     out, name = Path(out), header.folder_name
     if (out / name).exists():
-        raise InputError(f"{out / name}: there is something of this name already. Nothing is overwritten.")
+        raise InputError(
+            f"{out / name}: already exists, and nothing is overwritten; "
+            "move it away or choose another folder."
+        )
     out.mkdir(parents=True, exist_ok=True)
     temporary = Path(tempfile.mkdtemp(prefix=f".{name}.", dir=out))
     try:
@@ -186,9 +189,9 @@ def write_submission(
 
 
 def missing_scores(scores: pd.DataFrame) -> Iterator[str]:
-    """Name what a table of scores lacks to be a whole submission: tasks, sessions, folds; and what is double."""
+    """Name the tasks, sessions and folds that a table of scores lacks or duplicates as a submission."""
     if scores.empty:
-        yield "there is no score"
+        yield "there are no scores"
         return
     for split, folder in SPLIT_FOLDERS.items():
         own = scores[scores["split"] == split]

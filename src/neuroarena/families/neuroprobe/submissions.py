@@ -41,7 +41,7 @@ class Submission:
     ----------
     folder : Path
     model_name, author, organisation : str
-        As ``metadata.json`` says.
+        As in ``metadata.json``.
     timestamp : datetime
         When it was made, in UTC.
     definition : str
@@ -49,13 +49,13 @@ class Submission:
     definition_evidence : str
         How the definition is known, in words.
     scores : DataFrame
-        One row a fold: ``split`` ("within-session", ...), ``task``, ``level`` ("population" or
+        One row per fold: ``split`` ("within-session", ...), ``task``, ``level`` ("population" or
         "electrode"), ``electrode`` (label, or ""), ``session``, ``time_bin``, ``fold`` (0, 1, ...),
         ``auroc``, and ``accuracy`` (NaN where it is not given).
     problems : tuple of str
         What is missing or does not agree, named; none of it makes the scores unreadable.
     simulated : bool
-        Whether it says that its recordings were generated.
+        Whether it states that its recordings were generated.
     """
 
     folder: Path
@@ -77,7 +77,7 @@ class Submission:
 
 
 def split_name(text: str) -> str:
-    """Give the name of a split, written as a folder ("Within-Session") or as we do ("within-session").
+    """Return the name of a split, written as a folder ("Within-Session") or as in this package ("within-session").
 
     Examples
     --------
@@ -112,7 +112,7 @@ def read_submission(folder: str | Path) -> Submission:
     folder = Path(folder)
     if not folder.is_dir():
         raise InputError(
-            f"{folder}: there is no such folder. Expected a submission to the Neuroprobe leaderboard."
+            f"{folder}: this folder does not exist. Expected a submission to the Neuroprobe leaderboard."
         )
     where = f"{folder.name}/metadata.json"
     metadata = checks.read_object(folder / "metadata.json", where)
@@ -123,7 +123,7 @@ def read_submission(folder: str | Path) -> Submission:
     said = said_definition(metadata, where)
     simulated = said_simulated(metadata, where)
     scores, renamed = _read_splits(folder, header["model_name"])
-    # The published item counts are those of the recordings: they say nothing about a twin.
+    # The published item counts are those of the recordings: they do not apply to a twin.
     counted = (None, "simulated") if simulated else checks.definition_by_accuracy(scores)
     definition, evidence, doubts = known_definition(said, counted, time)
     return Submission(
@@ -141,7 +141,7 @@ def read_submission(folder: str | Path) -> Submission:
 
 
 def said_definition(metadata: Mapping[str, Any], where: str) -> str | None:
-    """Give the definition that ``metadata.json`` names, None where it names none."""
+    """Return the definition that ``metadata.json`` names, or None where it names none."""
     if "definition" not in metadata:
         return None
     said = checks.text(metadata, "definition", where).removeprefix("neuroprobe").lstrip("@-")
@@ -153,7 +153,7 @@ def said_definition(metadata: Mapping[str, Any], where: str) -> str | None:
 
 
 def said_simulated(metadata: Mapping[str, Any], where: str) -> bool:
-    """Tell whether ``metadata.json`` says that the recordings were generated."""
+    """Return whether ``metadata.json`` says that the recordings were generated."""
     simulated = metadata.get("simulated", False)
     if not isinstance(simulated, bool):
         words = f'field "simulated" must be true or false, got {checks.shown(simulated)}'
@@ -164,7 +164,7 @@ def said_simulated(metadata: Mapping[str, Any], where: str) -> bool:
 def known_definition(
     said: str | None, counted: tuple[str | None, str], time: datetime.datetime
 ) -> tuple[str, str, tuple[str, ...]]:
-    """Give the definition of a submission, how it is known, and what speaks against it.
+    """Return the definition of a submission, how it is known, and any evidence against it.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ def known_definition(
         evidence = "metadata.json says so"
         if found is None or found == said:
             return said, evidence, ()
-        doubt = f"metadata.json says definition {said}, the scores look like {found}: {words}"
+        doubt = f"metadata.json states definition {said}, but the scores look like {found}: {words}"
         return said, evidence, (doubt,)
     if found is not None:
         return found, f"accuracy denominators: {words}", ()
@@ -206,7 +206,7 @@ def _read_splits(folder: Path, model_name: str) -> tuple[pd.DataFrame, tuple[str
             own = data.get("model_name", model_name)
             if own != model_name:
                 strangers.append(
-                    f'{name}: {path.name} is of the model "{own}", metadata.json of "{model_name}"'
+                    f'{name}: {path.name} names the model "{own}", but metadata.json names "{model_name}"'
                 )
     if not rows:
         raise InputError(
@@ -286,7 +286,7 @@ def _odd_folds(here: pd.DataFrame, split: str, tasks: list[str], where: str) -> 
 def submission_units(
     submission: Submission, split: str, level: str = "population", *, time_bin: str | None = None
 ) -> pd.DataFrame:
-    """Give the unit scores of a submission, for the statistics: the unit is the session.
+    """Return the unit scores of a submission, for the statistics: the unit is the session.
 
     Parameters
     ----------
@@ -295,7 +295,7 @@ def submission_units(
         "within-session" or "Within-Session", ...
     level : {"population", "electrode"}
         At "electrode" a session has one row: the mean over its electrodes of each electrode's mean
-        over folds. Electrodes can differ in their folds, so the folds are not kept apart.
+        over folds. Electrodes can differ in their folds, so the folds are not kept separate.
     time_bin : str, optional
         Which block; by default the one second after onset.
 
@@ -387,7 +387,7 @@ def aggregate(
     Raises
     ------
     InputError
-        When the split, the level or the time bin is missing, or some of the 15 tasks are; they are named.
+        When the split, the level or the time bin is missing, or some of the 15 tasks are; the message names them.
     """
     submission = folder if isinstance(folder, Submission) else read_submission(folder)
     units = submission_units(submission, split, level, time_bin=time_bin)

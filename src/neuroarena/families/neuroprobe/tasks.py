@@ -66,7 +66,7 @@ TASKS: dict[str, Task] = {
     )
 }
 
-# The first definition asked these besides.
+# The first definition also had these tasks.
 TASKS_ONLY_2025_07: dict[str, Task] = {
     task.name: task
     for task in (
@@ -77,7 +77,7 @@ TASKS_ONLY_2025_07: dict[str, Task] = {
     )
 }
 
-# Names of columns that the published package takes for scalar tasks.
+# Names of columns that the published package accepts as scalar tasks.
 COLUMN_NAMES = (
     "rms",
     "delta_rms",
@@ -89,7 +89,7 @@ COLUMN_NAMES = (
 
 
 def tasks_of(definition: str) -> dict[str, Task]:
-    """Give the tasks of a definition in their canonical order.
+    """Return the tasks of a definition in their canonical order.
 
     Raises
     ------
@@ -123,7 +123,7 @@ def find_task(name: str, definition: str) -> Task:
 
 
 def percentile_rank(values: np.ndarray) -> np.ndarray:
-    """Give the share of values that are strictly smaller, for each value.
+    """Return the share of values that are strictly smaller, for each value.
 
     Examples
     --------
@@ -146,7 +146,7 @@ def class_rows(
     n_nonverbal : int
         Number of rows of the non-verbal table.
     multiclass : bool
-        Ask for the multiclass form.
+        Use the multiclass form.
     strict_gap : bool
         Whether the binary top class of ``word_gap`` is strictly above the third quartile, as in
         the definition of September 2025.
@@ -192,7 +192,7 @@ def _quartiles(ranks: np.ndarray, rows: np.ndarray, multiclass: bool, strict_top
 
 
 def gaps_of(words: pd.DataFrame, task: Task) -> tuple[np.ndarray, np.ndarray]:
-    """Give the silence before each word that continues a sentence: rows and seconds."""
+    """Return the silence before each word that continues a sentence: rows and seconds."""
     sentence = column_of(words, task.column, task).to_numpy()
     rows = np.flatnonzero(sentence[1:] == sentence[:-1]) + 1
     start, end = numbers_of(words, "start", task), numbers_of(words, "end", task)
@@ -205,7 +205,7 @@ def gaps_of(words: pd.DataFrame, task: Task) -> tuple[np.ndarray, np.ndarray]:
 
 
 def column_of(words: pd.DataFrame, column: str, task: Task) -> pd.Series:
-    """Give a column that every word must have a value in.
+    """Return a column that every word must have a value in.
 
     Raises
     ------
@@ -228,7 +228,7 @@ def column_of(words: pd.DataFrame, column: str, task: Task) -> pd.Series:
 
 
 def numbers_of(words: pd.DataFrame, column: str, task: Task) -> np.ndarray:
-    """Give a column as finite numbers, float (words,).
+    """Return a column as finite numbers, float (words,).
 
     Raises
     ------

@@ -22,7 +22,7 @@ WHOLE_SECOND: Offset = (0.0, 1.0)
 
 @dataclass(frozen=True)
 class Items:
-    """The items of a task in their published order: parallel arrays, one entry an item.
+    """The items of a task in their published order: parallel arrays, one entry per item.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ def check_offset(offset_s: Sequence[float]) -> Offset:
     Raises
     ------
     InputError
-        Saying what was expected.
+        When the pair is not two increasing finite numbers.
     """
     try:
         begin, end = (float(value) for value in offset_s)
@@ -110,12 +110,12 @@ def windows_of(
     Returns
     -------
     DataFrame
-        ``start``, ``stop`` (samples) and ``label``, one row an item.
+        ``start``, ``stop`` (samples) and ``label``, one row per item.
 
     Raises
     ------
     InputError
-        For a table without onsets, or an onset that is no number.
+        For a table without onsets, or an onset that is not a number.
     """
     begin, end = (_samples(seconds) for seconds in check_offset(offset_s))
     onset = np.empty(len(items), dtype=np.int64)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 RATE_HZ = 2048.0
 
-# Electrodes without a place on the cortex, by subject.
+# Electrodes without a position on the cortex, by subject.
 UNLOCATED: dict[int, tuple[str, ...]] = {
     1: ("F3cId10",),
     3: ("F3c9", "F3c10", "T1aIc1", "T1aIc2", "P2a10", *(f"O1aIb{contact}" for contact in range(2, 9))),

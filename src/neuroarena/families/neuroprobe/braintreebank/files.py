@@ -17,7 +17,7 @@ Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 
 
 class _Entry(BaseModel):
-    """One file, or one for each session, of files.toml."""
+    """One entry of files.toml: a single file, or one for each session."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -73,7 +73,7 @@ def fetch_plan(
 
 
 def chosen_sessions(subjects: Sequence[str] | None, sessions: Sequence[str] | None) -> list[tuple[int, int]]:
-    """Give the (subject, trial) pairs that are meant, sorted.
+    """Return the chosen (subject, trial) pairs, sorted.
 
     Raises
     ------
@@ -87,7 +87,7 @@ def chosen_sessions(subjects: Sequence[str] | None, sessions: Sequence[str] | No
     """
     if not subjects and not sessions:
         raise InputError(
-            "Say what to fetch: --subjects 1,2 or --sessions 1_1,1_2; --subjects all is more than 100 GB."
+            "Choose what to fetch: --subjects 1,2 or --sessions 1_1,1_2; --subjects all is more than 100 GB."
         )
     known = sorted({subject for subject, _ in MOVIES})
     wanted = set(known)
@@ -98,7 +98,9 @@ def chosen_sessions(subjects: Sequence[str] | None, sessions: Sequence[str] | No
     chosen = {_session(text) for text in sessions}
     outside = sorted(session for session in chosen if session[0] not in wanted)
     if outside:
-        raise InputError(f"The session {outside[0][0]}_{outside[0][1]} is of none of the given subjects.")
+        raise InputError(
+            f"The session {outside[0][0]}_{outside[0][1]} belongs to none of the given subjects."
+        )
     return sorted(chosen)
 
 
@@ -117,7 +119,7 @@ def _session(text: str) -> tuple[int, int]:
 
 
 def _remote_files(entry: _Entry, sessions: Sequence[tuple[int, int]]) -> list[RemoteFile]:
-    """Fill an entry in: sessions that share a file share one row, with the products of all of them."""
+    """Expand an entry: sessions that share a file share one row, with the products of all of them."""
     products: dict[str, dict[str, None]] = {}
     keys: dict[str, str] = {}
     for subject, trial in sessions:

@@ -1,4 +1,4 @@
-"""Reading BrainTreebank as it lies on disk."""
+"""Read BrainTreebank as it is laid out on disk."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class BrainTreebank:
     sessions : list of (int, int)
         The (subject, trial) pairs whose signals are there, sorted.
     card : dict or None
-        What the simulation says about itself; None for real data.
+        The card of the simulation; None for real data.
     simulated : bool
         Whether the folder is a simulated twin.
 
@@ -49,12 +49,12 @@ class BrainTreebank:
     def __init__(self, root: str | Path) -> None:
         self.root = Path(root)
         if not self.root.is_dir():
-            raise InputError(f"{self.root}: there is no such folder. Give the folder of BrainTreebank.")
+            raise InputError(f"{self.root}: this folder does not exist. Name the folder of BrainTreebank.")
         matches = [_SIGNALS.fullmatch(path.name) for path in self.root.iterdir()]
         self.sessions = sorted((int(match[1]), int(match[2])) for match in matches if match)
         if not self.sessions:
             raise InputError(
-                f"{self.root}: holds no sub_<subject>_trial<NNN>.h5 file, so it is no BrainTreebank."
+                f"{self.root}: holds no sub_<subject>_trial<NNN>.h5 file, so it is not a BrainTreebank folder."
             )
         self.card = read_card(self.root)
         self.simulated = self.card is not None
@@ -64,7 +64,7 @@ class BrainTreebank:
         return f"BrainTreebank({str(self.root)!r}, {kind}{len(self.sessions)} sessions)"
 
     def signal_path(self, subject: int, trial: int) -> Path:
-        """Give the path of a session's signals.
+        """Return the path of a session's signals.
 
         Raises
         ------
@@ -90,7 +90,7 @@ class BrainTreebank:
         )
 
     def movie(self, subject: int, trial: int) -> str:
-        """Give the id of a session's film: from the known table, else from the session's metadata.
+        """Return the id of a session's film: from the known table, otherwise from the session's metadata.
 
         Raises
         ------
@@ -119,11 +119,11 @@ class BrainTreebank:
         clean = [_clean(label) for label in labels]
         twice = sorted({label for label in clean if clean.count(label) > 1})
         if twice:
-            raise InputError(f'{path}: the label "{twice[0]}" stands there twice. Labels must be unique.')
+            raise InputError(f'{path}: the label "{twice[0]}" occurs twice. Labels must be unique.')
         return clean
 
     def corrupted(self, subject: int) -> set[str]:
-        """Give the labels of a subject's corrupted electrodes.
+        """Return the labels of a subject's corrupted electrodes.
 
         Raises
         ------
@@ -137,16 +137,16 @@ class BrainTreebank:
         return {_clean(label) for label in _texts(lists[f"sub_{subject}"], path)}
 
     def electrodes(self, subject: int, *, unlocated: bool = False) -> pd.DataFrame:
-        """Give the channel table of a subject: usable electrodes only, in the order of the label file.
+        """Return the channel table of a subject: usable electrodes only, in the order of the label file.
 
-        Corrupted electrodes, electrodes without a place, and DC and trigger channels are left out.
+        Corrupted electrodes, electrodes without a position, and DC and trigger channels are left out.
 
         Parameters
         ----------
         subject : int
             The subject's number.
         unlocated : bool
-            Keep the electrodes without a place; the first definition of Neuroprobe (2025.07) uses some.
+            Keep the electrodes without a position; the first definition of Neuroprobe (2025.07) uses some.
 
         Returns
         -------
@@ -208,12 +208,12 @@ class BrainTreebank:
         electrodes : list of str, optional
             Labels, in the order wanted; all usable electrodes when left out.
         unlocated : bool
-            Count electrodes without a place as usable.
+            Count electrodes without a position as usable.
 
         Returns
         -------
         Recording
-            Microvolts at 2048 Hz; nothing but shapes is read before samples are asked for.
+            Microvolts at 2048 Hz; only shapes are read until samples are requested.
 
         Raises
         ------
@@ -241,8 +241,8 @@ class BrainTreebank:
             When the file is missing, malformed, or lacks a column that alignment and tasks need.
         """
         path = self.root / "transcripts" / self.movie(subject, trial) / "features.csv"
-        # pandas takes words such as "None" and "null" for missing; so did the published alignment, which
-        # drops their rows. Reading them as words would not give its word tables.
+        # pandas treats words such as "None" and "null" as missing; so did the published alignment, which
+        # drops their rows. Reading them as words would not reproduce its word tables.
         table = read_csv(path, facts.FEATURE_COLUMNS, index_col=0)
         for column in ("start", "end"):
             table[column] = numbers(table[column], path)
@@ -251,7 +251,7 @@ class BrainTreebank:
         return table
 
     def triggers(self, subject: int, trial: int) -> pd.DataFrame:
-        """Read the table that ties film time (movie_time, seconds) to samples (index).
+        """Read the table that maps film time (movie_time, seconds) to samples (index).
 
         Raises
         ------
@@ -271,7 +271,7 @@ class BrainTreebank:
         Raises
         ------
         InputError
-            When the file is there but is not a JSON object.
+            When the file exists but is not a JSON object.
         """
         name = f"{movie}_pitch_volume_features.json"
         for path in (self.root / "transcripts" / movie / name, self.root / "pitch_volume_features" / name):
@@ -305,11 +305,11 @@ def _texts(values: Any, path: Path) -> list[str]:
 
 
 def read_json(path: Path, kind: type) -> Any:
-    """Read a JSON file whose top level is of the given kind; the error names the file."""
+    """Read a JSON file whose top level has the given type; the error names the file."""
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
-        raise InputError(f"{path}: there is no such file. It belongs to BrainTreebank.") from error
+        raise InputError(f"{path}: this file does not exist. It is part of BrainTreebank.") from error
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: cannot be read as JSON: {error}.") from error
     if not isinstance(value, kind):
@@ -323,7 +323,7 @@ def read_csv(path: Path, columns: Sequence[str], **how: Any) -> pd.DataFrame:
     try:
         table: pd.DataFrame = pd.read_csv(path, **how)
     except FileNotFoundError as error:
-        raise InputError(f"{path}: there is no such file. It belongs to BrainTreebank.") from error
+        raise InputError(f"{path}: this file does not exist. It is part of BrainTreebank.") from error
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: cannot be read as CSV: {error}.") from error
     missing = [column for column in columns if column not in table.columns]
@@ -335,7 +335,7 @@ def read_csv(path: Path, columns: Sequence[str], **how: Any) -> pd.DataFrame:
 
 
 def numbers(column: pd.Series, path: Path) -> np.ndarray:
-    """Give a column as floats (empty cells as NaN); the error names file, column and row."""
+    """Return a column as floats (empty cells as NaN); the error names file, column and row."""
     values = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float)
     wrong = np.flatnonzero(np.isnan(values) & column.notna().to_numpy())
     if len(wrong):

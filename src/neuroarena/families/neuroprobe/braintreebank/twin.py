@@ -1,4 +1,4 @@
-"""Writing a simulated BrainTreebank: the real folder layout with made-up words, signals and answers."""
+"""Write a simulated BrainTreebank: the real folder layout with made-up words, signals and answers."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ SESSIONS: dict[int, tuple[tuple[int, str], ...]] = {
 }
 LEAST_ELECTRODES, MOST_ELECTRODES = 16, 120
 MOST_MINUTES = 240.0
-# Twenty sentences give every task at least twenty items in each class.
+# With twenty sentences every task has at least twenty items in each class.
 LEAST_SENTENCES = 20
 # Room in the recording around the film: before it, for a pause in it, after it.
 MOST_OFFSET, MOST_PAUSE, LEAST_TAIL = 8, 6, 4
 SLOTS_A_MINUTE = 120
 LEAST_SLOTS = transcripts.slots_needed(LEAST_SENTENCES) + MOST_OFFSET + MOST_PAUSE + LEAST_TAIL
-# Independent streams of chance, so that one part can change without the others.
+# Independent random streams, so that one part can change without the others.
 FILM, MONTAGE, SESSION, LATENTS, ELECTRODE = range(5)
 
 LIMITS: Limits = {
@@ -78,19 +78,19 @@ def simulate(
     subjects : int
         Number of subjects, 1 to 6: subjects 1, 2, 3, 4, 7, 10 in this order.
     sessions : int
-        Sessions a subject, 1 or 2: those of the leaderboard.
+        Sessions per subject, 1 or 2: those of the leaderboard.
     electrodes : int
-        Electrodes a subject that a reader keeps, 16 to 120 (fewer where the real list is shorter).
+        Electrodes per subject that a reader keeps, 16 to 120 (fewer where the real list is shorter).
     minutes : float
         Length of every recording; at least 2.
     seed : int
-        Where the chance comes from; the same seed gives the same numbers.
+        Seed of all randomness; the same seed yields the same numbers.
     ideal : float
         AUROC that the best possible decoder of a one-second window reaches, 0.5 to below 1.
     strength : float
         Multiplies the distance between classes that `ideal` asks for; 0 leaves pure chance.
     progress : callable, optional
-        Called with electrodes written, electrodes in all, and the file's name.
+        Called with the electrodes written, the total number of electrodes, and the file's name.
 
     Returns
     -------
@@ -259,7 +259,7 @@ def _write_session_tables(
 
 
 def _timings(film_slots: int, layout: signals.Layout, rng: np.random.Generator) -> pd.DataFrame:
-    """Make the trigger table: about ten triggers a second, with a jump of the index at the pause."""
+    """Make the trigger table: about ten triggers per second, with a jump of the index at the pause."""
     rate, slot = signals.RATE_HZ, signals.SLOT_SAMPLES
     length = film_slots * slot
     ticks = np.cumsum(rng.integers(203, 208, length // 203))

@@ -1,4 +1,4 @@
-"""The electrodes of the simulated BrainTreebank: labels, places, and which of them are planted."""
+"""The electrodes of the simulated BrainTreebank: labels, positions, and which of them are planted."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ RUNS = {
     10: "T1bId1-10 T1cIf1-12 T1aIa5-10 F10Fa14-16 F2e1-8 T2aA1-4 F3bIb1-10 F10Fa1-4 P2aIe1-12 F3cIc1-10 "
     "T2aA7-14 T1aIa1-3 F3aOFc1-16 P2cCc1-4 T2bH1-2 P2cCc6-13",
 }
-# Contacts that a reader must drop: one a subject that counts as corrupted, one without a place.
+# Contacts that a reader must drop, per subject: one that counts as corrupted, one without a position.
 CORRUPTED = {1: "T1bIc9", 2: "LT3d9", 3: "T1cIe13", 4: "LT1bId8", 7: "LT1A15", 10: "T1bId11"}
 UNLOCATED = {1: "F3cId10", 3: "F3c9", 4: "LT1aIb10", 7: "LF3aOFa16", 10: "T1aIa4"}
 NOT_ELECTRODES = ("DC10", "TRIG4")
 
-# The sources that most people look at first: they get the electrodes with free neighbours and the widest bursts.
+# The sources that most people inspect first: they get the electrodes with free neighbours and the widest bursts.
 PROMINENT = ("first_words", "other_words", "volume")
 
-# A source lies in the same region in everybody and alone in it, so that decoders that pool electrodes
+# A source lies in the same region in every subject and is alone in it, so that decoders that pool electrodes
 # by region carry over between subjects.
 SOURCE_REGIONS = (
     "ctx-lh-superiortemporal",
@@ -70,7 +70,7 @@ class Montage:
     subject : int
         The subject's number.
     labels : tuple of str
-        All labels in file order, clean; those that a reader must drop included.
+        All labels in file order, clean, including those that a reader must drop.
     kept : tuple of str
         The labels that a reader keeps.
     sources : dict of str to str
@@ -86,7 +86,7 @@ class Montage:
     responses: dict[str, Response]
 
     def region(self, label: str) -> str:
-        """Give the region of an electrode."""
+        """Return the region of an electrode."""
         for source, planted in self.sources.items():
             if planted == label:
                 return SOURCE_REGIONS[SOURCES.index(source)]
@@ -123,7 +123,7 @@ def make_montage(subject: int, n_electrodes: int, rng: np.random.Generator) -> M
 
 
 def _planted_positions(kept: list[str]) -> list[int]:
-    """Choose one position a source, spread over the probes, direct neighbours only where it must be."""
+    """Choose one position per source, spread over the probes; direct neighbours only where unavoidable."""
     place = {label: position for position, label in enumerate(kept)}
     apart: list[int] = []
     alone: list[int] = []
@@ -151,7 +151,7 @@ def _free_neighbours(kept: list[str], position: int, planted: list[int]) -> int:
 
 
 def written_labels(montage: Montage) -> list[str]:
-    """Give the labels as the label file spells them: some carry a star or a hash."""
+    """Return the labels as the label file spells them: some carry a star or a hash."""
     return [
         f"*{label}" if number % 7 == 1 else f"{label}#" if number % 7 == 4 else label
         for number, label in enumerate(montage.labels)

@@ -8,14 +8,14 @@ means hold the answers:
   class 1 and -1/2 in class 0. Every other slot draws its z from the words' own distribution, so that
   where words are cannot be seen. The best possible AUROC is then Phi(d / sqrt 2), exactly.
 * the gap before a word is answered one slot later than the other properties. It depends on the length
-  of the word before; in the first slot it would lie in that word's window and give its length away.
+  of the word before; in the first slot it would lie in that word's window and reveal its length.
 * onset, speech and word_index, on two electrodes: one has the mean 0.64 d in the slot of a sentence's
   first word, the other 0.77 d in all other slots of word windows, silence has 0. The squares of the
   two add up to d^2, so that a first word's window is at distance d from a silent one (first and second
   slot) and from a second word's (first slot): onset and word_index have the AUROC
   Phi(d / sqrt 2), exactly. Speech, a mixture of both kinds of words, is computed.
 
-Among the words of one class the noise of the class's own electrode takes equal shares from all parts
+Among the words of one class the noise of the class's own electrode is drawn in equal shares from all parts
 of the normal distribution (each number alone is still exactly normal), which keeps the score of a
 finite session close to the ideal one. With nothing planted all noise is independent.
 """
@@ -70,12 +70,12 @@ LINE_UV = 3.0
 
 
 def separation(ideal: float, strength: float) -> float:
-    """Give d, the distance between two classes in units of the noise, for an ideal AUROC."""
+    """Return d, the distance between two classes in units of the noise, for an ideal AUROC."""
     return float(strength * np.sqrt(2.0) * ndtri(ideal))
 
 
 def ideal_scores(d: float, first_share: float, draws: int = 200_000) -> dict[str, float]:
-    """Give the AUROC of the best possible observer of a 1 s window, for every task.
+    """Return the AUROC of the best possible observer of a 1 s window, for every task.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def _mixture_score(d: float, first_share: float, draws: int) -> float:
 
 @dataclass(frozen=True)
 class Layout:
-    """Where a film lies in a recording.
+    """Position of a film within a recording.
 
     Attributes
     ----------
@@ -132,7 +132,7 @@ class Layout:
     pause_slots: int
 
     def recorded(self, film_slots: np.ndarray) -> np.ndarray:
-        """Give the slots of the recording for slots of the film."""
+        """Return the slots of the recording for slots of the film."""
         return film_slots + self.offset + np.where(film_slots >= self.pause, self.pause_slots, 0)
 
 
@@ -169,7 +169,7 @@ MARGIN, SILENT, SPOKEN, AFTER_SECOND, AFTER_FIRST, SECOND, FIRST = range(7)
 
 
 def slot_roles(starts: np.ndarray, first: np.ndarray, silences: np.ndarray, n_slots: int) -> np.ndarray:
-    """Give the role of every slot of a recording, int (slots,).
+    """Return the role of every slot of a recording, int (slots,).
 
     Parameters
     ----------
@@ -206,7 +206,7 @@ def _noise(group: np.ndarray, d: float, rng: np.random.Generator) -> np.ndarray:
     """
     if d == 0.0:
         return rng.standard_normal(len(group))
-    # Even and odd slots are drawn apart: the two slots of a window must be independent.
+    # Even and odd slots are drawn separately: the two slots of a window must be independent.
     apart = 2 * group + np.arange(len(group)) % 2
     drawn = np.empty(len(group))
     for number in np.unique(apart):
@@ -218,7 +218,7 @@ def _noise(group: np.ndarray, d: float, rng: np.random.Generator) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Response:
-    """What one planted electrode answers with.
+    """The response of one planted electrode.
 
     Attributes
     ----------
@@ -238,7 +238,7 @@ class Response:
     band_hz: tuple[float, float]
 
     def templates(self) -> tuple[np.ndarray, np.ndarray]:
-        """Give the slow wave and the burst, float32 (1024,), both of peak 1."""
+        """Return the slow wave and the burst, float32 (1024,), both of peak 1."""
         t = np.arange(SLOT_SAMPLES) / RATE_HZ - self.latency_s
         # Rises and falls within an eighth of the response and is flat between.
         ramp = np.clip(np.minimum(t, self.duration_s - t) / (self.duration_s / 8), 0.0, 1.0)
@@ -248,7 +248,7 @@ class Response:
 
 def _wave(t: np.ndarray, envelope: np.ndarray, band_hz: tuple[float, float]) -> np.ndarray:
     carriers = np.linspace(*band_hz, CARRIERS)
-    # Phases that grow with the square of the number keep the sum from piling up at one moment.
+    # Phases that grow with the square of the index keep the sum from piling up at one moment.
     phases = np.pi * np.arange(CARRIERS) ** 2 / CARRIERS
     wave: np.ndarray = envelope * np.cos(2 * np.pi * carriers[:, None] * t + phases[:, None]).sum(axis=0)
     wave /= np.abs(wave).max()
@@ -258,7 +258,7 @@ def _wave(t: np.ndarray, envelope: np.ndarray, band_hz: tuple[float, float]) -> 
 def draw_response(upper: bool, wide: bool, rng: np.random.Generator) -> Response:
     """Draw latency, duration and bands of a response that fits into a slot.
 
-    Neighbours on a probe take turns between a lower and an upper band, so that subtracting one
+    Neighbours on a probe alternate between a lower and an upper band, so that subtracting one
     from the other leaves both readable.
     """
     latency = rng.uniform(0.01, 0.03)
@@ -301,7 +301,7 @@ def background(
 def common_signal(n_samples: int, rng: np.random.Generator) -> np.ndarray:
     """Draw what all electrodes of a session share: slow noise and the mains, float32 (n,)."""
     shared = background(n_samples, COMMON_UV, rng, (1.0, 8.0))
-    # 60 Hz at 2048 samples a second repeats every 512 samples.
+    # 60 Hz at 2048 samples per second repeats every 512 samples.
     cycle = np.sin(2 * np.pi * (LINE_HZ / RATE_HZ * np.arange(512)) + rng.uniform(0, 2 * np.pi))
     shared += np.resize((LINE_UV * cycle).astype(np.float32), n_samples)
     return shared

@@ -1,7 +1,7 @@
 """Made-up transcripts for the simulated BrainTreebank: when words are spoken and what they are like.
 
 Time is cut into slots of half a second; every word starts on a slot. Lengths, steps and all other
-properties of words are drawn independently of each other and of where in a sentence a word stands:
+properties of words are drawn independently of each other and of a word's position in its sentence:
 this is what makes the best possible score of every task known (see
 :mod:`neuroarena.families.neuroprobe.braintreebank.twin_signal`).
 """
@@ -51,7 +51,7 @@ class Transcript:
     n_slots : int
         Length of the film in slots.
     table : DataFrame
-        What features.csv holds, one row a word.
+        What features.csv holds, one row per word.
     pitch : dict
         What the pitch and volume file holds.
     slots : int array (words,)
@@ -83,12 +83,12 @@ def sentence_count(n_slots: int) -> int:
 
 
 def silence_count(n_sentences: int) -> int:
-    """Count the long silences: enough for 1.4 non-verbal windows a sentence, and never a single one."""
+    """Count the long silences: enough for 1.4 non-verbal windows per sentence, and never just one."""
     return max(2, math.ceil(1.4 * n_sentences / (SILENCE_SLOTS - SILENCE_COST_SLOTS)))
 
 
 def slots_needed(n_sentences: int) -> int:
-    """Give the length of the shortest film that holds `n_sentences` sentences, in slots."""
+    """Return the length of the shortest film that holds `n_sentences` sentences, in slots."""
     steps = n_sentences * (WORDS_A_SENTENCE - 1) + _long_steps(n_sentences)
     tails = WINDOW_SLOTS * n_sentences + (SILENCE_SLOTS - WINDOW_SLOTS) * silence_count(n_sentences)
     return LEAD_IN_SLOTS + steps + tails + CLOSING_SLOTS
@@ -108,7 +108,7 @@ def write_transcript(movie: str, n_slots: int, rng: np.random.Generator) -> Tran
     n_slots : int
         Length of the film in slots of 0.5 s.
     rng : numpy.random.Generator
-        Where the chance comes from.
+        Source of randomness.
     """
     slots, first, steps, silences = _place_words(n_slots, rng)
     table = _features(slots, first, silences, rng)
@@ -136,7 +136,7 @@ def _place_words(
     spread = (np.arange(n_silences) + rng.uniform(0.2, 0.8, n_silences)) * (n_sentences - 1) / n_silences
     tails = np.full(n_sentences, WINDOW_SLOTS)
     tails[spread.astype(int)] = SILENCE_SLOTS
-    # What is left over lengthens the waits between sentences, a slot at a time.
+    # The remainder lengthens the pauses between sentences, one slot at a time.
     spare = n_slots - slots_needed(n_sentences)
     tails += rng.permutation(np.bincount(np.arange(spare) % n_sentences, minlength=n_sentences))
 
@@ -224,7 +224,7 @@ def _shares(n: int, shares: list[float]) -> np.ndarray:
 
 
 def _sentences(text: np.ndarray, sentence_idx: np.ndarray) -> list[str]:
-    # Sentences are told apart by their text, so two neighbours must never read the same.
+    # Sentences are distinguished by their text, so two neighbours must never be identical.
     whole = [" ".join(text[sentence_idx == number]) for number in range(sentence_idx[-1] + 1)]
     marked = [f"{line}{'.' if number % 2 else '!'}" for number, line in enumerate(whole)]
     return [marked[number] for number in sentence_idx]
@@ -249,7 +249,7 @@ def _pitch(table: pd.DataFrame, rng: np.random.Generator) -> dict[str, dict[str,
 
 
 def word_scores(transcript: Transcript) -> dict[str, np.ndarray]:
-    """Give each word's place between the two classes of every word-property task.
+    """Return each word's position between the two classes of every word-property task.
 
     Returns
     -------
@@ -270,7 +270,7 @@ def word_scores(transcript: Transcript) -> dict[str, np.ndarray]:
 
 
 def ranked_values(transcript: Transcript) -> dict[str, np.ndarray]:
-    """Give the value of every word for each task that ranks all words, float (words,)."""
+    """Return the value of every word for each task that ranks all words, float (words,)."""
     table = transcript.table
     values = {
         "volume": table["rms"],

@@ -1,4 +1,4 @@
-"""Checking a folder of BrainTreebank, real or simulated."""
+"""Check a folder of BrainTreebank, real or simulated."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 def verify(root: str | Path) -> list[Problem]:
-    """List what is missing or inconsistent in a folder; an empty list when it is good.
+    """List what is missing or inconsistent in a folder; an empty list means that it is good.
 
     Signals are not read, only their shapes: a real folder takes seconds.
 
@@ -42,7 +42,7 @@ def verify(root: str | Path) -> list[Problem]:
 
 
 def _problem(error: InputError, root: Path, file: str) -> Problem:
-    """Make a problem of a refusal; most begin with the path of the file, which is then the one named."""
+    """Turn a refusal into a problem; most begin with the path of a file, which is then the one named."""
     message, prefix = str(error), f"{root}/"
     if message.startswith(prefix):
         file, _, message = message.removeprefix(prefix).partition(": ")
@@ -128,7 +128,7 @@ def _check_session(data: BrainTreebank, subject: int, trial: int) -> list[Proble
 
 
 def _check_signals(problems: list[Problem], data: BrainTreebank, subject: int, trial: int) -> int | None:
-    """Check every labelled dataset of the HDF5 file; give the common length when all is well."""
+    """Check every labelled dataset of the HDF5 file; return the common length when all is well."""
     path = data.signal_path(subject, trial)
     try:
         labels = data.labels(subject)
@@ -140,7 +140,7 @@ def _check_signals(problems: list[Problem], data: BrainTreebank, subject: int, t
             lengths = [] if found else [file[f"data/electrode_{i}"].shape[0] for i in range(len(labels))]
     except (OSError, RuntimeError) as error:
         problems.append(
-            Problem(path.name, f"cannot be opened as HDF5 (cut short, or of another format): {error}.")
+            Problem(path.name, f"cannot be opened as HDF5 (truncated, or in another format): {error}.")
         )
         return None
     problems += found
@@ -165,7 +165,8 @@ def _signal_problems(file: Any, labels: list[str], name: str) -> Iterator[Proble
         elif length is not None and dataset.shape[0] != length:
             yield Problem(
                 name,
-                f"data/electrode_{number} ({label}) holds {dataset.shape[0]} samples, the ones before {length}.",
+                f"data/electrode_{number} ({label}) holds {dataset.shape[0]} samples, "
+                f"but the ones before hold {length}.",
             )
         else:
             length = dataset.shape[0]
@@ -174,7 +175,7 @@ def _signal_problems(file: Any, labels: list[str], name: str) -> Iterator[Proble
 def _check_triggers(triggers: pd.DataFrame, file: str, n_samples: int | None) -> Iterator[Problem]:
     rows = trigger_rows(triggers)
     if rows.empty:
-        yield Problem(file, "holds no trigger.")
+        yield Problem(file, "does not hold any trigger.")
         return
     for column in ("movie_time", "index"):
         values = rows[column].to_numpy(dtype=float)
@@ -196,10 +197,10 @@ def _check_pitch(data: BrainTreebank, movie: str, features: pd.DataFrame) -> lis
     if problems:
         return problems
     if pitch is None and not data.simulated and "pitch" in features.columns:
-        # The table comes with Neuroprobe, not with BrainTreebank; the column stands in for it.
+        # The table comes with Neuroprobe, not with BrainTreebank; the column replaces it.
         return []
     if pitch is None:
-        return [Problem(file, "is missing (nor is it in pitch_volume_features/); the pitch task needs it.")]
+        return [Problem(file, "is missing (also from pitch_volume_features/); the pitch task needs it.")]
     try:
         known = {f"{float(key):.5f}" for key in pitch}
     except ValueError:

@@ -35,7 +35,7 @@ def word_table(
         Leave out tokens that continue the token before ("n't"): no space between them in the sentence, or
         the same start or end time. The first definition of the benchmark (2025.07) keeps them.
     drop_duplicates : bool
-        Leave out words whose start, then whose end, was there before; 2025.07 keeps them.
+        Leave out words whose start, then whose end, occurred before; 2025.07 keeps them.
 
     Returns
     -------
@@ -96,7 +96,7 @@ def trigger_rows(triggers: pd.DataFrame) -> pd.DataFrame:
 def _trigger_arrays(triggers: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
     rows = trigger_rows(triggers)
     if rows.empty:
-        raise InputError("The trigger table holds no trigger, so words cannot be aligned with the recording.")
+        raise InputError("The trigger table is empty, so words cannot be aligned with the recording.")
     return rows["movie_time"].to_numpy(dtype=float), rows["index"].to_numpy(dtype=float)
 
 
@@ -108,7 +108,7 @@ def _to_samples(seconds: np.ndarray, times: np.ndarray, samples: np.ndarray) -> 
 
 
 def _suffixes(table: pd.DataFrame) -> np.ndarray:
-    """Tell which tokens continue the token of the row before, bool (rows,)."""
+    """Mark the tokens that continue the token of the row before, bool (rows,)."""
     suffix = np.zeros(len(table), dtype=bool)
     if len(table) < 2:
         return suffix
@@ -121,7 +121,7 @@ def _suffixes(table: pd.DataFrame) -> np.ndarray:
 
 
 def _glued(table: pd.DataFrame) -> np.ndarray:
-    """Tell which tokens follow the row before without a space in the text of their common sentence."""
+    """Mark the tokens that follow the row before without a space in the text of their common sentence."""
     glued = np.zeros(len(table), dtype=bool)
     texts = table["text"].fillna("").astype(str).str.lower().to_numpy()
     sentences = table["sentence"].fillna("").astype(str).str.lower().to_numpy()
