@@ -112,10 +112,10 @@ def test_the_limit_of_size_can_be_set(tmp_path: Path):
 @pytest.mark.parametrize(
     ("given", "options", "words"),
     [
-        ({3: []}, {}, "challenges 1 and 2"),
+        ({3: []}, {}, "challenges are 1 and 2"),
         ({1: [np.zeros((2, 128, 200), np.float32)]}, {}, r"expected float32 \(b, 129, 200\)"),
         ({1: [np.zeros((2, 129, 200))]}, {}, "float64"),
-        ({1: []}, {"fresh_copy": True}, "give a generator"),
+        ({1: []}, {"fresh_copy": True}, "pass a generator"),
         ({1: []}, {}, "no window"),
     ],
 )

@@ -124,7 +124,7 @@ def test_values_equal_at_five_decimals_share_their_rank(tmp_path: Path):
             "15,e\x1b[2J,,2025-10-11T00:00:00Z,1,1,1",
             'row 5: "account" holds characters that cannot be printed',
         ),
-        ("15,e,2025-10-11T00:00:00Z,1,1,1", "row 5 has 6 fields, the heading 7"),
+        ("15,e,2025-10-11T00:00:00Z,1,1,1", "row 5 has 6 fields, but the heading has 7"),
         ("15,e,,2025-10-11T00:00:00Z,1.0001,1,1", r"within 2e-05 in row 5 \(submission 15\)"),
     ],
 )
@@ -149,9 +149,9 @@ def test_a_missing_column_is_named(column: str, tmp_path: Path):
 
 
 def test_files_that_are_no_board_are_refused(tmp_path: Path):
-    with pytest.raises(InputError, match="there is no such file"):
+    with pytest.raises(InputError, match="this file does not exist"):
         read_final_board(tmp_path / "nothing.csv")
-    with pytest.raises(InputError, match="no row below the heading"):
+    with pytest.raises(InputError, match="no rows below the heading"):
         read_final_board(write(tmp_path))
     with pytest.raises(InputError, match="occurs more than once"):
         read_final_board(write(tmp_path, heading=f"{HEADING},team"))

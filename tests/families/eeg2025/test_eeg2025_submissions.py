@@ -228,7 +228,7 @@ def broken(change) -> dict[str, np.ndarray]:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda said, key: said.pop(key), "there are no predictions for"),
+        (lambda said, key: said.pop(key), "predictions for .* are missing"),
         (lambda said, key: said.update({key: said[key][:-1]}), "expected one number for each of"),
         (
             lambda said, key: said.update({key: np.zeros((len(said[key]), 2))}),
@@ -254,7 +254,7 @@ def test_challenges_that_are_not_the_two_of_one_definition_are_refused():
         score_windows(second, {}, first, {})
     with pytest.raises(InputError, match="one definition"):
         score_windows(first, {}, load("externalizing", "as-described"), {})
-    with pytest.raises(InputError, match="takes no code submissions"):
+    with pytest.raises(InputError, match="does not accept code submissions"):
         next(submission_windows(load("response-time", "zero-shot")))
 
 

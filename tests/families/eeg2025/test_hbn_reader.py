@@ -91,7 +91,7 @@ def test_one_release_by_itself_is_read_whatever_its_folder_is_called(one: Path):
 
 def test_a_release_that_is_there_twice_must_be_named(one: Path):
     shutil.copytree(one, one.with_name("R12_mini_L100_bdf"))
-    with pytest.raises(InputError, match="R12 is there twice, as R12_L100_bdf and as R12_mini_L100_bdf"):
+    with pytest.raises(InputError, match="R12 occurs twice, as R12_L100_bdf and as R12_mini_L100_bdf"):
         HBN(one.parent)
     chosen = HBN(one.parent, ["R12_mini_L100_bdf"])
     assert chosen.folders["R12"].name == "R12_mini_L100_bdf"
@@ -259,7 +259,7 @@ def test_verify_finds_nothing_wrong_in_a_twin_and_names_what_is_missing(one: Pat
 def test_a_recording_of_an_unknown_task_or_name_is_refused(one: Path):
     path = some_file(one, "_eeg.bdf")
     path.rename(path.with_name(path.name.replace("RestingState", "Sleeping")))
-    with pytest.raises(InputError, match="is not named as HBN-EEG names recordings"):
+    with pytest.raises(InputError, match="does not follow the naming of HBN-EEG recordings"):
         _ = HBN(one).recordings
 
 

@@ -226,8 +226,8 @@ BODY = "\n    def get_model_challenge_1(self): ...\n    def get_model_challenge_
         ("def broken(:", r"cannot be imported: SyntaxError"),
         ("raise SystemExit(0)", r"cannot be imported: SystemExit"),
         ("x = 1 / 0", r'(?s)ZeroDivisionError.*File "/input/submission/submission.py", line 1'),
-        ("x = 1", "defines no class Submission"),
-        ("Submission = 3", "defines no class Submission"),
+        ("x = 1", "does not define a class Submission"),
+        ("Submission = 3", "does not define a class Submission"),
         (
             "class Submission:\n    def get_model_challenge_2(self): ...",
             "has no method get_model_challenge_1",
@@ -350,7 +350,7 @@ def test_a_failing_copy_is_named_as_well(bwrap: None, tmp_path: Path, case: tupl
     [
         (
             "raise FileNotFoundError('weights.pt')",
-            r"while loading: the model could not be made: FileNotFoundError",
+            r"while loading: the model could not be built: FileNotFoundError",
         ),
         pytest.param(
             "return None",

@@ -1,4 +1,4 @@
-"""Binding the challenges to a folder of HBN-EEG: which releases, which people, which recordings."""
+"""Bind the challenges to a folder of HBN-EEG: which releases, which people, which recordings."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ from neuroarena.families.eeg2025.windows import RATE_HZ
 from neuroarena.recordings import Recording
 
 MINIMUM_MINUTES = 15.0
-# An error is measured against the spread of the targets, and one person has one factor: the quick run of the
-# published scorer, on one person, divides by zero. Ours takes this many.
+# An error is measured relative to the spread of the targets, and a person has a single factor: the quick run of the
+# published scorer, on one person, divides by zero. Ours uses this many people.
 FAST_PEOPLE = 4
 
 
@@ -42,18 +42,18 @@ def open_folder(root: str, releases: tuple[str, ...] | None) -> HBN:
 
 @dataclass(frozen=True)
 class Choices:
-    """What was chosen besides the name of the benchmark, checked.
+    """The options chosen besides the name of the benchmark, checked.
 
     Attributes
     ----------
     minimum_minutes : float
-        Least EEG of a person who counts where one prediction a person is asked.
+        Least EEG of a person who counts, where one prediction per person is required.
     channels : int
         129, or 128 without the flat reference.
     fast : bool
         Judge only a few people.
     named : bool
-        Whether the releases were named, and others may be absent.
+        Whether the releases were named, so that others may be missing.
     """
 
     minimum_minutes: float
@@ -87,13 +87,14 @@ class Choices:
         absent = [name for name in (*TRAINING, VALIDATION) if name not in dataset.folders]
         if absent and not named and not dataset.simulated:
             raise InputError(
-                f"{dataset.root}: the challenge needs the releases {', '.join(absent)}, which are not there. Get them, "
+                f"{dataset.root}: the challenge needs the releases {', '.join(absent)}, which are not there. "
+                "Download them, "
                 "or name the releases you have with the option releases; nothing is left out silently."
             )
         return cls(minimum_minutes, channels, fast, named)
 
     def recorded(self, dataset: HBN) -> dict[str, Any]:
-        """Give the options as plain data, as a result keeps them."""
+        """Return the options as plain data, as a result keeps them."""
         return {
             "releases": [folder.name for folder in dataset.folders.values()],
             "channels": self.channels,
@@ -102,7 +103,7 @@ class Choices:
         }
 
     def notes(self, dataset: HBN, one_a_person: bool) -> tuple[str, ...]:
-        """Say where these choices make another task of it."""
+        """Describe where these choices make it a different task."""
         said = []
         if one_a_person and self.minimum_minutes != MINIMUM_MINUTES:
             why = ", because simulated recordings are short" if dataset.simulated else ""
@@ -142,14 +143,14 @@ def open_checked(dataset: HBN, key: str) -> Recording:
 
 
 def without_reference(recording: Recording, channels: int) -> Recording:
-    """Leave out the flat reference where 128 channels are asked for."""
+    """Leave out the flat reference where 128 channels are requested."""
     if channels == len(CHANNELS):
         return recording
     return recording.select([name for name in CHANNELS if name != REFERENCE])
 
 
 def trials_of(dataset: HBN, key: str) -> pd.DataFrame:
-    """Give the trial table of a contrast change recording."""
+    """Return the trial table of a contrast change recording."""
     path = dataset.path(key)
     events = path.with_name(path.name.rpartition("_")[0] + "_events.tsv")
     stamp = (events.stat().st_mtime_ns, events.stat().st_size) if events.is_file() else (0, 0)
@@ -158,7 +159,7 @@ def trials_of(dataset: HBN, key: str) -> pd.DataFrame:
 
 @functools.lru_cache(maxsize=16384)
 def _trials(dataset: HBN, key: str, stamp: tuple[int, int]) -> pd.DataFrame:
-    del stamp  # only tells one state of the file from another
+    del stamp  # only part of the cache key: it changes when the file changes
     return trial_table(dataset.events(key), str(dataset.path(key)))
 
 
@@ -168,14 +169,16 @@ def people_of(dataset: HBN) -> pd.DataFrame:
     Raises
     ------
     InputError
-        When somebody is in two releases: training and test would share a person.
+        When a person is in two releases: training and test would share that person.
     """
     tables = [dataset.participants(release).assign(release=release) for release in dataset.folders]
     people = pd.concat(tables, ignore_index=True).set_index("participant_id")
     twice = people.index[people.index.duplicated()]
     if len(twice):
         where = ", ".join(people.loc[[twice[0]], "release"])
-        raise InputError(f"{dataset.root}: {twice[0]} is in two releases, {where}. Nobody may be.")
+        raise InputError(
+            f"{dataset.root}: {twice[0]} is in two releases, {where}. Keep each person in only one."
+        )
     return people
 
 
@@ -195,7 +198,7 @@ def check_listed(dataset: HBN, people: pd.DataFrame, subjects: Iterable[str]) ->
 def split_rules(
     dataset: HBN, choices: Choices, zero_shot: bool
 ) -> dict[str, Callable[[pd.DataFrame], Split]]:
-    """Give the splits that a folder allows: training releases to R5, and to the sealed R12."""
+    """Return the splits that a folder allows: training releases to R5, and to the sealed R12."""
     rules: dict[str, Callable[[pd.DataFrame], Split]] = {}
     for name, judged in (("validation", VALIDATION), ("sealed", SEALED)):
         if judged in dataset.folders:
@@ -211,7 +214,7 @@ def split_rules(
 
 
 def quick_people(dataset: HBN, release: str) -> tuple[str, ...]:
-    """Choose the people of a quick look: complete ones with many recordings, first the published scorer's."""
+    """Choose the people of a quick look: complete ones with many recordings, starting with the published scorer's."""
     people = dataset.participants(release).set_index("participant_id")
     complete = people.index[people[[*FACTORS, *DEMOGRAPHICS]].notna().all(axis=1)]
     own = dataset.recordings[dataset.recordings["release"] == release]
@@ -223,7 +226,7 @@ def quick_people(dataset: HBN, release: str) -> tuple[str, ...]:
 def by_release(
     examples: pd.DataFrame, name: str, judged: str, people: tuple[str, ...] | None, choose: bool
 ) -> Split:
-    """Train on the training releases, without the people whom the start kit leaves out; judge one release.
+    """Train on the training releases, without the people the start kit leaves out; judge one release.
 
     Models are chosen on R5 where R12 is judged, except where training may not see contrast change data.
     """

@@ -1,9 +1,9 @@
-"""Code submissions of the EEG 2025 contract: a zip with ``submission.py``, answered for window by window.
+"""Code submissions of the EEG 2025 contract: a zip with ``submission.py``, run window by window.
 
-The labels stay in this process, the participant's code in another that gets windows and nothing else. How much a
+The labels stay in this process; the participant's code runs in another that gets windows and nothing else. How much a
 model may remember is the preset's choice: with ``fresh_copy=False`` one long-lived model sees single windows in
 their order, as the published scorer did; with ``fresh_copy=True`` the windows of all recordings come in one order
-drawn at random, and each goes to a fresh copy of the model, so that neither state nor order tells anything.
+drawn at random, and each goes to a fresh copy of the model, so that neither state nor order reveals anything.
 """
 
 from __future__ import annotations
@@ -33,32 +33,32 @@ ENTRY = "submission.py"
 Windows = Iterable[np.ndarray]
 _GUEST = Path(__file__).resolve().parent / "guest"
 _WINDOW_BYTES = N_CHANNELS * N_SAMPLES * 4
-# What can be told without showing the model any data is the file's fault; the rest is the model's.
+# A failure before the model sees any data is the file's fault; later failures are the model's.
 _FILE_STAGES = {
     "import": "submission.py cannot be imported",
     "class": "a class is missing",
-    "constructor": "a call of the contract does not fit",
+    "constructor": "a signature does not match the contract",
     "method": "a method is missing",
 }
 _MODEL_STAGES = {
     "construct": "Submission(SFREQ, DEVICE) failed",
-    "model": "the model could not be made",
+    "model": "the model could not be built",
     "predict": "the model failed",
     "shape": "wrong output shape",
     "values": "wrong output values",
 }
-# Before the first window nothing can be told that the participant does not know. Afterwards a traceback could carry
-# signals out, so that little of it is repeated.
+# Before the first window nothing can leak that the participant does not know. Afterwards a traceback could carry
+# signals out, so only little of it is repeated.
 _TRACE_BEFORE, _TRACE_AFTER = 2000, 300
 
 
 class SubmissionFailed(NeuroarenaError):
-    """The model did not do what the contract asks for.
+    """The model did not do what the contract requires.
 
     Attributes
     ----------
     outcome : Outcome
-        What became of its process.
+        How its process ended.
     """
 
     def __init__(self, sentence: str, outcome: Outcome) -> None:
@@ -73,12 +73,12 @@ class Answers:
     Attributes
     ----------
     values : ndarray of float32
-        Shape (n_windows,), finite, in the order in which the windows were given.
+        Shape (n_windows,), finite, in the order of the windows.
     outcome : Outcome
-        What became of its process; says how it was isolated and what could not be enforced.
+        How its process ended, how it was isolated and what could not be enforced.
     replay_difference : float or None
         Largest change of an answer when some windows were asked again in a new process; None when none were.
-        A model without memory and chance gives 0, up to the last digits.
+        A deterministic model without memory yields 0, up to the last digits.
     """
 
     values: np.ndarray
@@ -97,7 +97,7 @@ def predict_windows(
     isolation: Isolation | None = None,
     hidden: Sequence[Path] = (),
 ) -> np.ndarray:
-    """Give a submission's predictions for windows; see `answer_challenges` for the parameters.
+    """Return a submission's predictions for windows; see `answer_challenges` for the parameters.
 
     Returns
     -------
@@ -133,22 +133,22 @@ def answer_challenges(
     ----------
     zip_path : Path
         The submission.
-    windows : mapping of int to iterable of ndarray, or to a callable that gives one
+    windows : mapping of int to iterable of ndarray, or to a callable that returns one
         By challenge (1 or 2), float32 arrays of shape (b, 129, 200); b may differ.
     limits : Limits, optional
         Of each challenge.
     fresh_copy : bool
         False: one model, one window at a time, in order. True: windows of all batches in one random order, each to
-        a fresh copy of the model (they wait in an unnamed temporary file, 103,200 bytes a window).
+        a fresh copy of the model (they wait in an unnamed temporary file, 103,200 bytes per window).
     rng : Generator, optional
         Draws the order; needed with `fresh_copy`.
     isolation : {"bubblewrap", "process"}, optional
-        Insist on one; the default takes the best there is, and the outcomes say what that was.
+        Require one; by default the best available is used, and the outcomes record which.
     hidden : sequence of Path, optional
-        Folders that must not be seen, the data's above all.
+        Folders that must stay invisible, above all those of the data.
     replay : int, default 0
-        With `fresh_copy`: how many windows, drawn at random, are asked again in a new process. What a model hides
-        from its copies in shared memory shows there.
+        With `fresh_copy`: how many windows, drawn at random, are asked again in a new process. Anything a model hides
+        from its copies in shared memory shows up there.
 
     Returns
     -------
@@ -160,16 +160,16 @@ def answer_challenges(
     SubmissionRefused
         For a bad file (exit code 2).
     SubmissionFailed
-        For a model that fails, answers wrongly, or passes a limit (exit code 1).
+        For a model that fails, answers wrongly, or exceeds a limit (exit code 1).
     InputError
         For windows of another shape, or none.
     MissingDependency
         When torch is not installed.
     """
     if fresh_copy and rng is None:
-        raise InputError("A fresh copy for every window goes with a random order: give a generator as rng.")
+        raise InputError("A fresh copy for every window needs a random order: pass a generator as rng.")
     if set(windows) - {1, 2}:
-        raise InputError(f"There are challenges 1 and 2, got {sorted(windows)}.")
+        raise InputError(f"The challenges are 1 and 2, got {sorted(windows)}.")
     if importlib.util.find_spec("torch") is None:
         raise MissingDependency("torch", "torch", "Running a submission of the EEG 2025 contract")
     answers: dict[int, Answers] = {}
@@ -193,7 +193,7 @@ def answer_challenges(
 
 
 class _Model:
-    """A model on the other side, asked for one window at a time."""
+    """A model in the other process, asked about one window at a time."""
 
     def __init__(
         self, name: str, challenge: int, job: Job, limits: Limits, isolation: Isolation | None
@@ -224,19 +224,19 @@ class _Model:
         self._expect("ready", self._say(None))
 
     def predict(self, window: np.ndarray, *, fresh: bool = False) -> float:
-        """Give the answer for one window (129, 200), of a fresh copy of the model if so wished."""
+        """Return the answer for one window (129, 200), from a fresh copy of the model if requested."""
         self._asked += 1
         return self._number(self._say(window, fresh=fresh))
 
     def finished(self) -> Outcome:
-        """End the process. All was answered: how it leaves afterwards is not judged."""
+        """End the process; every window was answered, so how it exits is not judged."""
         return replace(self.line.finish(), status="finished")
 
     def _say(self, window: np.ndarray | None, fresh: bool = False) -> Message:
         try:
             if window is None:
                 return self.line.listen()
-            # The number says nothing about the window: it counts what was asked.
+            # The number reveals nothing about the window: it counts the questions.
             fields = {"number": self._asked, "fresh": fresh}
             return self.line.ask("windows", fields, window[None], most_bytes=4)
         except Stopped as error:
@@ -249,7 +249,7 @@ class _Model:
     def _number(self, message: Message) -> float:
         self._expect("answer", message)
         value = message.array
-        # Checked on the other side with a better sentence; nothing from there is believed.
+        # Checked in the other process with a better message, but nothing from there is trusted.
         if value is None or value.shape != (1, 1) or not np.isfinite(value).all():
             raise self._failed("broke the protocol", "an answer is not one finite number")
         if message.fields.get("number") != self._asked:
@@ -298,11 +298,11 @@ class _Model:
 
 
 def _checked(batches: Windows) -> Iterator[np.ndarray]:
-    """Check windows as they come, the first ones before anything is started."""
+    """Check windows as they arrive, the first ones before anything is started."""
     checked = _each_checked(batches)
     first = next(checked, None)
     if first is None:
-        raise InputError("There is no window to predict.")
+        raise InputError("There are no windows to predict.")
     return itertools.chain([first], checked)
 
 
@@ -332,7 +332,7 @@ def _answers_in_random_order(
             data = os.pread(spool.fileno(), _WINDOW_BYTES, index * _WINDOW_BYTES)
             return np.frombuffer(data, dtype=np.float32).reshape(N_CHANNELS, N_SAMPLES)
 
-        # The model comes first: one that cannot be loaded is not worth reading the data for.
+        # The model comes first: if it cannot be loaded, the data need not be read.
         with start() as model:
             n_windows = 0
             for batch in batches:

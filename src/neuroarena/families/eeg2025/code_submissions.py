@@ -35,11 +35,12 @@ class ChallengeContract:
         """
         if request.definition == "zero-shot":
             raise InputError(
-                f'"{request.name}" takes no code. Code is handed in for eeg2025@as-scored and eeg2025@as-described.'
+                f'"{request.name}" does not accept code. '
+                "Code is submitted for eeg2025@as-scored and eeg2025@as-described."
             )
         if len(request.tasks) == 1:
             raise InputError(
-                f'"{request.name}" names one task, and code is judged on {" and ".join(CHALLENGES.values())} at once. '
+                f'"{request.name}" names one task, but code is judged on {" and ".join(CHALLENGES.values())} at once. '
                 f"Use eeg2025@{request.definition}."
             )
         benchmarks = {
@@ -108,7 +109,7 @@ CONTRACT = ChallengeContract()
 
 
 def _batches(number: int, benchmark: Benchmark, split: str, progress: Progress) -> Any:
-    """Return a callable that goes through the windows of a challenge and reports how far it has come."""
+    """Return a callable that yields the windows of a challenge and reports its progress."""
 
     def windows() -> Iterator[np.ndarray]:
         stage = f"challenge {number}"

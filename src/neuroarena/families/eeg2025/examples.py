@@ -37,7 +37,7 @@ PRE_TRIAL, SURROUNDED = "pre-trial", "surround"
 
 
 def trial_examples(dataset: HBN) -> pd.DataFrame:
-    """One window a trial of the contrast change task; trials whose window leaves the recording are left out."""
+    """Make one window per trial of contrast change; trials whose window leaves the recording are left out."""
     people = people_of(dataset)
     listed = recordings_of(dataset, CONTRAST)
     check_listed(dataset, people, listed["subject"].unique())
@@ -64,7 +64,7 @@ def trial_examples(dataset: HBN) -> pd.DataFrame:
 
 
 def crop_examples(dataset: HBN, factor: str) -> pd.DataFrame:
-    """Cropped windows of the contrast change recordings of everybody whose factor is known."""
+    """Make cropped windows of the contrast change recordings of everybody whose factor is known."""
     people = people_of(dataset)
     listed = recordings_of(dataset, CONTRAST)
     check_listed(dataset, people, listed["subject"].unique())
@@ -91,7 +91,7 @@ def crop_examples(dataset: HBN, factor: str) -> pd.DataFrame:
 
 
 def person_examples(dataset: HBN, factor: str, choices: Choices) -> pd.DataFrame:
-    """One example a person with complete demographics and enough EEG: pieces of all tasks, laid end to end."""
+    """Make one example per person with complete demographics and enough EEG: pieces of all tasks, end to end."""
     people = people_of(dataset)
     check_listed(dataset, people, dataset.recordings["subject"].unique())
     pieces = n_pieces(choices)
@@ -119,11 +119,11 @@ def person_examples(dataset: HBN, factor: str, choices: Choices) -> pd.DataFrame
 
 
 def pair_examples(dataset: HBN) -> pd.DataFrame:
-    """Examples without contrast change data in training.
+    """Make examples without contrast change data in training.
 
     Training: stimuli of the surround suppression task, the target being the person's mean response time.
     Judged: trials of the contrast change task, with the EEG before them and a surround suppression stimulus
-    of the same person beside it. People without surround suppression are left out.
+    of the same person alongside. People without surround suppression are left out.
     """
     people = people_of(dataset)
     check_listed(dataset, people, dataset.recordings["subject"].unique())
@@ -177,7 +177,7 @@ def open_person(dataset: HBN, choices: Choices, key: str) -> Recording:
 
 @functools.lru_cache(maxsize=8192)
 def open_pair(dataset: HBN, choices: Choices, key: str) -> Recording:
-    """Open the EEG before trials and the surround suppression stimuli beside it, as 2 x 129 channels."""
+    """Open the EEG before trials alongside the surround suppression stimuli, as 2 x 129 channels."""
     release, _, name = key.partition("/")
     own = dataset.recordings[
         (dataset.recordings["release"] == release) & (dataset.recordings["subject"] == name.partition("_")[0])
@@ -194,7 +194,7 @@ def open_pair(dataset: HBN, choices: Choices, key: str) -> Recording:
         first = PiecesSource(
             [open_window(dataset, choices, contrast)], np.zeros(len(before), int), before, key
         )
-        # Trials take the person's stimuli in turn.
+        # Trials use the person's stimuli in turn.
         turn = np.arange(len(before)) % len(onsets)
         owners, onsets = owners[turn], onsets[turn]
     else:

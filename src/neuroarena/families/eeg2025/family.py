@@ -47,7 +47,7 @@ class Eeg2025Options(FamilyOptions):
         gt=0,
         lt=1000,
         description="Least EEG of a person who counts, where the definition as-described asks for one prediction "
-        "per person; by default 15, or what a simulated twin says of itself.",
+        "per person; by default 15, or what the card of a simulated twin states.",
     )
     channels: Literal[129, 128] = Field(
         default=129, description="128 leaves the flat reference Cz out; not in the definition as-scored."
@@ -78,11 +78,11 @@ class Eeg2025:
         return SPLITS
 
     def manifest(self, task: str, definition: str) -> Manifest:
-        """Give the rules of a task."""
+        """Return the rules of a task."""
         return _manifests(definition)[task]
 
     def window(self, task: str, definition: str) -> WindowShape:
-        """Tell what windows look like: 2 s of 129 channels at 100 Hz, or a person's 15 minutes."""
+        """Describe the windows: 2 s of 129 channels at 100 Hz, or a person's 15 minutes."""
         channels = channel_table(CHANNELS, kind="eeg")
         if definition == "zero-shot":
             channels = stacked_channels(channels, examples.PRE_TRIAL, examples.SURROUNDED)

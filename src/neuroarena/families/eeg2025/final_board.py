@@ -24,10 +24,10 @@ COLUMNS = ("submission", "account", "team", "created", *SCORES)
 # Scores are published with this many decimals, so a weighted sum may be off by two units of the last.
 DECIMALS = 5
 IDENTITY_TOLERANCE = 2e-5
-# Always answering the mean of the test targets has an nRMSE of exactly 1.
+# Always answering the mean of the test targets yields an nRMSE of exactly 1.
 CONSTANT_PREDICTOR = 1.0
 NO_INTERVALS = (
-    "This board publishes one number a challenge and no score a subject, so no interval, no test and no "
+    "This board publishes one number per challenge and no scores of subjects, so no interval, no test and no "
     "rank probability can be given: small differences may be chance."
 )
 
@@ -42,9 +42,9 @@ def read_final_board(path: str | Path, deadline: str | datetime.datetime = DEADL
     ----------
     path : str or Path
         CSV with the columns submission, account, team (may be empty), created (ISO 8601 with a time
-        zone), overall, challenge1 and challenge2 (nRMSE). Others are left alone.
+        zone), overall, challenge1 and challenge2 (nRMSE). Other columns are ignored.
     deadline : str or datetime
-        What was handed in after it is marked ``late``; it keeps its rank.
+        Entries submitted after it are marked ``late``; they keep their rank.
 
     Returns
     -------
@@ -59,8 +59,8 @@ def read_final_board(path: str | Path, deadline: str | datetime.datetime = DEADL
     Raises
     ------
     InputError
-        Naming the file and the row: a missing column or value, a number that is none, a time that is
-        none, a submission that occurs twice, or an overall score that is not the weighted sum.
+        Naming the file and the row: a missing column or value, an invalid number, an invalid
+        time, a submission that occurs twice, or an overall score that is not the weighted sum.
     """
     path = Path(path)
     limit = _deadline(deadline)
@@ -90,12 +90,12 @@ def read_final_board(path: str | Path, deadline: str | datetime.datetime = DEADL
 
 
 def summary(table: pd.DataFrame) -> dict[str, Any]:
-    """Say what a final board shows, as plain data.
+    """Summarise a final board as plain data.
 
     Parameters
     ----------
     table : DataFrame
-        What :func:`read_final_board` gives.
+        What :func:`read_final_board` returns.
     """
     first = table.iloc[0]
     ordered = table["overall"].to_numpy()
@@ -136,7 +136,7 @@ def summary(table: pd.DataFrame) -> dict[str, Any]:
 
 
 def final_board_json(table: pd.DataFrame) -> dict[str, Any]:
-    """Give a final board as plain data for JSON: rows, summary and what cannot be said."""
+    """Return a final board as plain data for JSON: rows, summary and caveats."""
     rows: list[dict[str, Any]] = []
     for row, others in zip(table.to_dict("records"), _other_accounts(table), strict=True):
         plain = {
@@ -158,11 +158,11 @@ def print_final_board(table: pd.DataFrame, top: int = 20, console: Console | Non
     Parameters
     ----------
     table : DataFrame
-        What :func:`read_final_board` gives.
+        What :func:`read_final_board` returns.
     top : int
         How many rows.
     console : rich.console.Console, optional
-        Where to; standard output by default.
+        Where to print; standard output by default.
     """
     from rich import box
     from rich.console import Console as TheConsole
@@ -224,7 +224,7 @@ def _deadline(value: str | datetime.datetime) -> datetime.datetime:
     if isinstance(value, str):
         return _time(value, "The deadline")
     if value.tzinfo is None:
-        raise InputError(f"The deadline {value} has no time zone; give it in UTC.")
+        raise InputError(f"The deadline {value} has no time zone; pass it in UTC.")
     return value.astimezone(datetime.UTC)
 
 
@@ -246,7 +246,7 @@ def _cells(path: Path) -> list[dict[str, str]]:
         with path.open(encoding="utf-8-sig", newline="") as file:
             rows = [row for row in csv.reader(file, strict=True) if row]
     except FileNotFoundError:
-        raise InputError(f"{path}: there is no such file. Expected the final board as CSV.") from None
+        raise InputError(f"{path}: this file does not exist. Expected the final board as CSV.") from None
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise InputError(f"{path.name}: cannot be read as CSV: {error}. Nothing was ranked.") from error
     heading = rows[0] if rows else []
@@ -255,11 +255,11 @@ def _cells(path: Path) -> list[dict[str, str]]:
             problem = "occurs more than once" if name in heading else "is missing"
             raise InputError(f'{path.name}: the column "{name}" {problem}. Nothing was ranked.')
     if len(rows) == 1:
-        raise InputError(f"{path.name}: there is no row below the heading. Nothing was ranked.")
+        raise InputError(f"{path.name}: there are no rows below the heading. Nothing was ranked.")
     for at, row in enumerate(rows[1:], start=1):
         if len(row) != len(heading):
             raise InputError(
-                f"{path.name}: row {at} has {len(row)} fields, the heading {len(heading)}. "
+                f"{path.name}: row {at} has {len(row)} fields, but the heading has {len(heading)}. "
                 "Nothing was ranked."
             )
     return [dict(zip(heading, row, strict=True)) for row in rows[1:]]

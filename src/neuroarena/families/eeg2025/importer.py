@@ -32,7 +32,7 @@ class Eeg2025Board:
     Attributes
     ----------
     table : DataFrame
-        What :func:`neuroarena.families.eeg2025.read_final_board` gives.
+        What :func:`neuroarena.families.eeg2025.read_final_board` returns.
     notes : tuple of str
     """
 
@@ -41,12 +41,12 @@ class Eeg2025Board:
 
     @property
     def summary(self) -> dict[str, Any]:
-        """What the board shows, as plain data."""
+        """The content of the board, as plain data."""
 
         return summary(self.table)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the board as plain data for JSON."""
+        """Return the board as plain data for JSON."""
 
         return final_board_json(self.table)
 
@@ -59,8 +59,8 @@ class Eeg2025Board:
 def entries_from_eeg2025(csv: str | Path, deadline: str | datetime.datetime = DEADLINE) -> Eeg2025Board:
     """Read the final board of the EEG Foundation Challenge 2025.
 
-    It publishes no unit scores, so that it cannot become entries of a :class:`Board` with intervals;
-    it stays a board of its own, and says so.
+    It publishes no unit scores, so it cannot become entries of a :class:`Board` with intervals;
+    it stays a board of its own and states this.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def read_published(
     Raises
     ------
     InputError
-        For several files, and for what a board without unit scores cannot be asked for.
+        For several files, and for options that a board without unit scores cannot support.
     """
     if len(paths) != 1:
         raise InputError(f"The final board of 2025 is one CSV file, got {len(paths)} paths.")
@@ -96,7 +96,7 @@ def read_published(
 
 
 def is_final_board(path: Path) -> bool:
-    """Tell whether a file has the columns of the final board."""
+    """Return whether a file has the columns of the final board."""
     try:
         read_final_board(path)
     except (NeuroarenaError, OSError):

@@ -14,7 +14,7 @@ from neuroarena.recordings.blocks import Source
 
 
 class PiecesSource(Source):
-    """Pieces of 2 s of several recordings, one after the other; read only where it is asked for.
+    """Pieces of 2 s of several recordings, one after the other; read on demand.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ class PiecesSource(Source):
     owners, starts : int arrays (pieces,)
         Which recording each piece lies in, and its first sample there.
     name : str
-        What errors call it.
+        Name used in errors.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class PiecesSource(Source):
         return np.ascontiguousarray(joined[:, start - first * WINDOW : stop - first * WINDOW])
 
     def fingerprint(self) -> str:
-        """Give a hash of the recordings and of the pieces."""
+        """Return a hash of the recordings and of the pieces."""
         content = [recording.fingerprint() for recording in self.recordings]
         return digest([content, self.owners.tolist(), self.starts.tolist()])
 
@@ -89,11 +89,11 @@ class StackedSource(Source):
         return out
 
     def fingerprint(self) -> str:
-        """Give a hash of both."""
+        """Return a hash of both."""
         return digest([part.fingerprint() for part in self.parts])
 
 
 def stacked_channels(channels: pd.DataFrame, first: str, second: str) -> pd.DataFrame:
-    """Give the channel table of two inputs side by side, each name with its input behind it."""
+    """Return the channel table of two inputs side by side, each name followed by its input."""
     tables = [channels.assign(name=channels["name"] + f" {word}") for word in (first, second)]
     return pd.concat(tables, ignore_index=True)

@@ -1,4 +1,4 @@
-"""Code submissions of the challenge: the windows a model is given, and what its answers are worth."""
+"""Code submissions of the challenge: the windows a model is given, and the scores of its answers."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from neuroarena.scoring import UnitScores, columns_of, score
 from neuroarena.scoring.overalls import TaskUnits, join_units, overall_combiner, task_combiner
 from neuroarena.statistics import bootstrap
 
-# Another factor than this one takes its place in the overall.
+# Factor of the second challenge; another factor may take its place in the overall score.
 CHALLENGE_1, CHALLENGE_2 = FAMILY.overall.leaves()
 
 
 def overall(challenge1: Any, challenge2: Any) -> Any:
-    """Weigh the nRMSE of both challenges as the suite says, 0.3 and 0.7; numbers or arrays of any one shape.
+    """Weight the nRMSE of both challenges by 0.3 and 0.7, as in the suite; numbers or arrays of the same shape.
 
     Examples
     --------
@@ -33,21 +33,21 @@ def overall(challenge1: Any, challenge2: Any) -> Any:
 
 
 def submission_windows(benchmark: Benchmark, split: str | None = None) -> Iterator[tuple[str, np.ndarray]]:
-    """Give the windows that a submission is judged on, a recording or a person at a time, without any target.
+    """Yield the windows that a submission is judged on, one recording or person at a time, without any target.
 
     Parameters
     ----------
     benchmark : Benchmark
-        Of the family eeg2025; not zero-shot, whose input is no window of 129 channels.
+        Of the family eeg2025; not zero-shot, whose input is not a window of 129 channels.
     split : str, optional
         By default the benchmark's first.
 
     Yields
     ------
     key : str
-        The recording; or the person, where one prediction a person is asked.
+        The recording; or the person, where one prediction per person is required.
     windows : float32 array (n, channels, 200)
-        In microvolts and in time order, as the published scorer gives them.
+        In microvolts and in time order, as the published scorer passes them.
     """
     _check_definition(benchmark)
     for key, rows in _judged(benchmark, split):
@@ -69,18 +69,18 @@ Predictions = Mapping[str, Any] | np.ndarray
 def prediction_rows(benchmark: Benchmark, predictions: Predictions, split: str | None = None) -> pd.DataFrame:
     """Turn a submission's answers to :func:`submission_windows` into a table of predictions.
 
-    Where one prediction a person is asked it is the mean over the person's windows.
+    Where one prediction per person is required, it is the mean over the person's windows.
 
     Parameters
     ----------
     predictions : mapping of str to array, or array
-        Key -> one number a window, (n,) or (n, 1), in the order of the windows; or the numbers of all windows
+        Key -> one number per window, (n,) or (n, 1), in the order of the windows; or the numbers of all windows
         in one array, in the order of the keys.
 
     Raises
     ------
     NeuroarenaError
-        When a key is missing, or the numbers are not as many as the windows or not finite.
+        When a key is missing, or the number of predictions differs from that of the windows, or one is not finite.
     """
     judged = list(_judged(benchmark, split))
     if isinstance(predictions, np.ndarray):
@@ -88,9 +88,7 @@ def prediction_rows(benchmark: Benchmark, predictions: Predictions, split: str |
     rows = []
     for key, own in judged:
         if key not in predictions:
-            raise NeuroarenaError(
-                f"{benchmark.name}: there are no predictions for {key}. Nothing was scored."
-            )
+            raise NeuroarenaError(f"{benchmark.name}: predictions for {key} are missing. Nothing was scored.")
         answers = np.asarray(predictions[key], dtype=np.float64)
         answers = answers[:, 0] if answers.ndim == 2 and answers.shape[1] == 1 else answers
         expected = _n_windows(own)
@@ -194,8 +192,8 @@ def report_scores(
             name: [_rounded(edge, digits) for edge in edges] for name, edges in limits.items()
         }
     except InputError:
-        # Some draws hold one person only, whose factor has no spread.
-        reason = f"{len(people)} people are too few to draw people again and again."
+        # Some draws hold only one person, whose factor has no spread.
+        reason = f"{len(people)} people are too few for a bootstrap over people."
         said |= {"intervals": None, "no_intervals": reason}
     return said | {
         "definition": challenge1.manifest.definition,
@@ -215,7 +213,7 @@ def intervals(
     seed: int = 0,
     level: float = 0.95,
 ) -> dict[str, tuple[float, float]]:
-    """Draw people with replacement, the same for both challenges, and give the interval of each score.
+    """Draw people with replacement, the same for both challenges, and return the interval of each score.
 
     Raises
     ------
@@ -253,7 +251,7 @@ def _person_units(scores: UnitScores, benchmark: Benchmark) -> TaskUnits:
 
 
 def _judged(benchmark: Benchmark, split: str | None) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Go through the judged recordings in order of their keys, their examples in time order."""
+    """Yield the judged recordings in order of their keys, with their examples in time order."""
     chosen = benchmark.split(split or benchmark.splits[0])
     ids = {example for fold in chosen.folds for example in fold.test}
     judged = benchmark.examples[benchmark.examples["id"].isin(ids)]
@@ -269,7 +267,7 @@ def _rounded(value: float, digits: int | None) -> float:
 def _check_definition(benchmark: Benchmark) -> None:
     if not benchmark.manifest.name.startswith("eeg2025/") or benchmark.manifest.definition == "zero-shot":
         raise InputError(
-            f"{benchmark.name}: takes no code submissions; eeg2025@as-scored and eeg2025@as-described do."
+            f"{benchmark.name}: does not accept code submissions; eeg2025@as-scored and eeg2025@as-described do."
         )
 
 

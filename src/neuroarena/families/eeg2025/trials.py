@@ -38,14 +38,14 @@ def trial_table(events: pd.DataFrame, name: str = "events") -> pd.DataFrame:
     events : DataFrame
         onset_s (seconds), value, and where known feedback; in any order.
     name : str
-        What errors call the events.
+        Name of the events in errors.
 
     Returns
     -------
     DataFrame
-        One row a trial: trial_start_onset, trial_stop_onset, stimulus_onset, response_onset, rt_from_stimulus (the
+        One row per trial: trial_start_onset, trial_stop_onset, stimulus_onset, response_onset, rt_from_stimulus (the
         target of the benchmark) and rt_from_trialstart, all in seconds; response_type ("left" or "right");
-        correct (True, False, or None where the press has no feedback), which is told and never used.
+        correct (True, False, or None where the press has no feedback), which is reported and never used.
 
     Raises
     ------
@@ -96,7 +96,7 @@ def trial_table(events: pd.DataFrame, name: str = "events") -> pd.DataFrame:
 
 
 def _spans(onsets: np.ndarray, values: np.ndarray) -> list[tuple[float, float]]:
-    """Give start and stop of every trial whose stop is known."""
+    """Return start and stop of every trial whose stop is known."""
     starts = onsets[values == START].tolist()
     spans: list[tuple[float, float]] = list(itertools.pairwise(starts))
     ends = onsets[values == END]

@@ -16,7 +16,7 @@ CROP_SEED = 42
 
 
 def stimulus_starts(onsets_s: np.ndarray) -> np.ndarray:
-    """Give the first sample of the window that belongs to each stimulus: int64 (n,).
+    """Return the first sample of the window that belongs to each stimulus: int64 (n,).
 
     An onset is rounded to the nearest sample (halves to the even one), as MNE-Python rounds events.
 
@@ -44,9 +44,9 @@ def crop_offsets(n: int, seed: int = CROP_SEED) -> np.ndarray:
 
 
 def cropped_starts(n_samples: int, seed: int = CROP_SEED) -> np.ndarray:
-    """Give the first sample of every cropped window of a recording, in order: int64 (n,).
+    """Return the first sample of every cropped window of a recording, in order: int64 (n,).
 
-    Windows of 4 s begin every 2 s; one that would end behind the recording is dropped.
+    Windows of 4 s begin every 2 s; one that would end after the recording is dropped.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def spread_starts(lengths: list[int], n: int) -> tuple[np.ndarray, np.ndarray]:
     lengths : list of int
         Samples of each recording.
     n : int
-        How many; not more than there are.
+        Number of pieces, at most as many as there are.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Logarithms of band power: one number a channel and band."""
+"""Logarithms of band power: one number per channel and band."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class LogBandPower:
     frame_samples : int
         Samples of a frame.
     floor : float
-        Added to the power before the logarithm, in squared units of the signal a Hz, so that a flat channel
+        Added to the power before the logarithm, in squared units of the signal per Hz, so that a flat channel
         has a finite value.
 
     Raises
@@ -60,7 +60,7 @@ class LogBandPower:
             if not own.size:
                 raise InputError(
                     f"LogBandPower: {size} samples at {rate:g} Hz have no frequency from {low:g} to {high:g} Hz. "
-                    "Give longer windows, or wider bands."
+                    "Use longer windows, or wider bands."
                 )
         window = np.hanning(size + 1)[:-1].astype(np.float32)
         scale = 2.0 / (rate * float((window**2).sum()))

@@ -1,4 +1,4 @@
-"""Ridge regressions: on band power, and on what is known of a person without any EEG."""
+"""Ridge regressions: on band power, and on what is known about a person without any EEG."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from neuroarena.errors import InputError
 from neuroarena.families.eeg2025.decoders.bandpower import LogBandPower
 from neuroarena.features import FeatureChain
 
-# Chosen among by leaving people out; two steps are a factor of ten.
+# One is chosen by leaving people out; two steps are a factor of ten.
 PENALTIES = tuple(10.0 ** (power / 2) for power in range(16))
 _FOLDS = 5
 
 
 def part_numbers(part: Part) -> np.ndarray:
-    """Give the targets of a part as numbers: float64 array (n,).
+    """Return the targets of a part as numbers: float64 array (n,).
 
     Raises
     ------
@@ -52,7 +52,7 @@ class Ridge:
         if len(names) < 2 or len(self.penalties) == 1:
             return self.penalties[-1]
         errors = np.zeros(len(self.penalties))
-        # People are dealt to the folds in the order of their names: no chance, and nobody is in two.
+        # People are assigned to the folds in the order of their names: nothing is random, and nobody is in two.
         fold = np.searchsorted(names, people) % min(_FOLDS, len(names))
         for out in np.unique(fold):
             model = _solve(matrix[fold != out], targets[fold != out], self.penalties)
@@ -128,7 +128,7 @@ class BandPowerRidge:
 class DemographicsRidge:
     """Ridge regression on age, sex and handedness, without any EEG; for numbers.
 
-    What is unknown of a person takes the mean of the training part. A benchmark that does not give
+    Unknown values take the mean of the training part. A benchmark that does not provide
     demographics is refused by name.
     """
 
@@ -141,7 +141,7 @@ class DemographicsRidge:
     def fit(
         self, train: Part, validation: Part | None = None, context: Context | None = None
     ) -> DemographicsRidge:
-        """Learn from what is known of the people of the training part."""
+        """Learn from what is known about the people of the training part."""
         known = self._matrix(train)
         self.mean_ = np.array(
             [np.nanmean(column) if np.isfinite(column).any() else 0.0 for column in known.T]
@@ -164,7 +164,7 @@ class DemographicsRidge:
             missing = [name for name in self.columns if name not in group.table.columns]
             if missing:
                 raise InputError(
-                    f'demographics-ridge needs "{missing[0]}" of every person, which this benchmark does not give; '
+                    f'demographics-ridge needs "{missing[0]}" of every person, which this benchmark does not provide; '
                     "eeg2025@as-described does."
                 )
             for place, name in enumerate(self.columns):
@@ -174,7 +174,7 @@ class DemographicsRidge:
 
 
 def _number(value: Any) -> float:
-    """Give a value as a number: F is 0 and M is 1; NaN for what is unknown."""
+    """Return a value as a number: F is 0 and M is 1; NaN for what is unknown."""
     if isinstance(value, str):
         return {"F": 0.0, "M": 1.0}.get(value, np.nan)
     return np.nan if value is None else float(value)

@@ -1,4 +1,4 @@
-"""EEGNeX from the braindecode zoo: the baseline of the start kit, behind one guarded import."""
+"""EEGNeX from the braindecode zoo: the baseline of the start kit, behind a guarded import."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def import_zoo(who: str) -> Any:
     """Import the models of braindecode.
 
     braindecode imports torchaudio, whose usual build brings CUDA libraries that are absent beside a CPU torch. Its
-    networks of EEG need none of that, so the compiled part is stood in for before the first import.
+    networks of EEG need none of that, so a stand-in replaces the compiled part before the first import.
 
     Raises
     ------
@@ -40,7 +40,7 @@ def import_zoo(who: str) -> Any:
 
 
 def _stand_in() -> types.ModuleType:
-    """Make a module that says of every compiled extension of torchaudio that it is not there."""
+    """Make a module that reports every compiled extension of torchaudio as missing."""
 
     def untouched(function: Any) -> Any:
         return function

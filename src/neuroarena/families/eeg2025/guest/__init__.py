@@ -1,1 +1,1 @@
-"""What runs inside the sandbox: imported there from this folder alone, beside the general guest modules."""
+"""Code that runs inside the sandbox, where only this folder and the general guest modules can be imported."""

@@ -1,7 +1,7 @@
 """The guest of the EEG 2025 contract: loads ``class Submission`` and answers one batch of windows at a time.
 
 Run as ``main([challenge, folder])``. It gets windows and returns numbers; labels, names, paths and files of the
-data never come here. Messages: ``hello``, then ``ready`` or ``error``; for each ``windows`` an ``answer`` or ``error``.
+data never reach it. Messages: ``hello``, then ``ready`` or ``error``; for each ``windows`` an ``answer`` or ``error``.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _TRACE_LINES = 8
 
 
 class Problem(Exception):
-    """Something of the submission is not as the contract says; `stage` names what."""
+    """The submission breaks the contract; `stage` names where."""
 
     def __init__(self, stage: str, reason: str, trace: str = "") -> None:
         super().__init__(reason)
@@ -44,7 +44,7 @@ def main(arguments: list[str]) -> None:
     except Problem as problem:
         report(channel, problem)
         return
-    # What stands in the buffer would be printed once more by every copy.
+    # Anything left in the buffer would be printed again by every copy.
     sys.stdout.flush()
     channel.send("ready")
     while (asked := channel.receive()) is not None:
@@ -74,8 +74,8 @@ def load(challenge: int, folder: str) -> tuple[Any, Any]:
     module = attempt("import", lambda: importlib.import_module("submission"))
     made: Any = getattr(module, "Submission", None)
     if not isinstance(made, type):
-        raise Problem("class", "submission.py defines no class Submission")
-    # Both at once: a submission that lacks the second should not be told so after hours with the first.
+        raise Problem("class", "submission.py does not define a class Submission")
+    # Both at once: a submission that lacks the second should fail now, not after hours with the first.
     for method in ("get_model_challenge_1", "get_model_challenge_2"):
         if not callable(getattr(made, method, None)):
             raise Problem("method", f"class Submission has no method {method}")
@@ -85,7 +85,7 @@ def load(challenge: int, folder: str) -> tuple[Any, Any]:
     torch.set_num_threads(1)
     torch.manual_seed(0)
     random.seed(0)
-    np.random.seed(0)  # noqa: NPY002 (the global state is what strangers' code draws from)
+    np.random.seed(0)  # noqa: NPY002 (submitted code draws from the global state)
     submission = attempt("construct", functools.partial(made, RATE_HZ, torch.device("cpu")))
     _check_call(getattr(submission, method), (), "constructor", f"{method}()")
     model = attempt("model", getattr(submission, method))
@@ -99,16 +99,18 @@ def _check_call(called: Any, arguments: tuple[Any, ...], stage: str, shown: str)
     try:
         signature = inspect.signature(called)
     except (TypeError, ValueError):
-        # Some callables have none; calling will tell.
+        # Some callables have no signature; the call itself will show.
         return
     try:
         signature.bind(*arguments)
     except TypeError as error:
-        raise Problem(stage, f"{shown} cannot be called so: {error}; its signature is {signature}") from error
+        raise Problem(
+            stage, f"{shown} cannot be called like this: {error}; its signature is {signature}"
+        ) from error
 
 
 def attempt(stage: str, work: Callable[[], Any]) -> Any:
-    """Do a stranger's work; whatever it raises becomes a `Problem` with the last lines of its traceback."""
+    """Run submitted code; whatever it raises becomes a `Problem` with the last lines of its traceback."""
     try:
         return work()
     except Problem:

@@ -1,4 +1,4 @@
-"""Reading windows of BDF files straight from the disk: 24-bit samples, no library between."""
+"""Read windows of BDF files straight from disk: 24-bit samples, without a library in between."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ class BdfSource(Source):
     Attributes
     ----------
     labels : tuple of str
-        Names of the signals, annotations aside.
+        Names of the signals, without annotations.
     rate_hz : float
 
     Raises
     ------
     NotPlain
-        When its signals differ in rate or are no voltages.
+        When its signals differ in rate or are not voltages.
     InputError
-        When the file is missing, cut short or no BDF.
+        When the file is missing, truncated or not BDF.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -91,8 +91,8 @@ class BdfSource(Source):
         return out
 
     def _integers(self, first: int, last: int, indices: np.ndarray) -> np.ndarray:
-        """Give the stored integers of whole records: int32 (channels, records, samples)."""
-        # Mapped anew for every read: thousands of recordings are held open, and a process may map only so many.
+        """Return the stored integers of whole records: int32 (channels, records, samples)."""
+        # Mapped again for every read: thousands of recordings are held open, and a process may map only so many.
         stored = np.memmap(self.path, dtype=np.uint8, mode="r")
         # A 24-bit number is the upper three bytes of the 32-bit one that begins a byte earlier; the byte
         # before the first sample belongs to the header. Shifting right drops it and keeps the sign.
@@ -111,7 +111,7 @@ class BdfSource(Source):
         return out
 
     def fingerprint(self) -> str:
-        """Give the SHA-256 of the file."""
+        """Return the SHA-256 of the file."""
         return file_digest(self.path)
 
 
@@ -122,7 +122,7 @@ class _Header:
         with open(path, "rb") as file:
             start, signals = file.read(256), file.read(256 * n_signals)
         if start[:8] != b"\xffBIOSEMI":
-            raise InputError(f"{path.name}: does not begin as a BDF file does.")
+            raise InputError(f"{path.name}: does not begin like a BDF file.")
         self.units = [
             field.decode("latin-1").strip("\x00 ") for field in _fields(signals, _UNIT, n_signals).tolist()
         ]
@@ -132,7 +132,7 @@ class _Header:
                 [_fields(signals, place, n_signals).astype(np.float64) for place in places]
             )
         except ValueError as error:
-            raise InputError(f"{path.name}: a limit in its header is no number: {error}.") from error
+            raise InputError(f"{path.name}: a limit in its header is not a number: {error}.") from error
         if not np.isfinite(self.limits).all():
             raise InputError(f"{path.name}: a limit in its header is not finite.")
         try:
@@ -146,7 +146,7 @@ class _Header:
 
 
 def _fields(signals: bytes, place: int, n_signals: int) -> np.ndarray:
-    """Give the eight letters that every signal has at a place of the header, as bytes (signals,)."""
+    """Return the eight letters that every signal has at a place of the header, as bytes (signals,)."""
     return np.frombuffer(signals, dtype="S8", count=n_signals, offset=place * n_signals)
 
 

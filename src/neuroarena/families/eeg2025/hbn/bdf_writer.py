@@ -1,4 +1,4 @@
-"""Writing BDF files: 24-bit samples in records of one second. Shares no code with the reader."""
+"""Write BDF files: 24-bit samples in records of one second. Shares no code with the reader."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MOST_STEPS = 8_000_000
 
 
 def write_bdf(path: str | Path, labels: Sequence[str], samples_uv: np.ndarray, rate_hz: int) -> None:
-    """Write signals as BDF; the last second is filled up with the last sample.
+    """Write signals as BDF; the last second is padded with the last sample.
 
     Parameters
     ----------
@@ -22,9 +22,9 @@ def write_bdf(path: str | Path, labels: Sequence[str], samples_uv: np.ndarray, r
     labels : sequence of str
         Names of the channels, up to 16 letters of ASCII.
     samples_uv : array (channels, samples)
-        Microvolts; rounded to 1/32, and cut off at +-250000.
+        Microvolts; rounded to 1/32, and clipped at +-250000.
     rate_hz : int
-        Samples a second.
+        Samples per second.
     """
     n_channels, n_samples = samples_uv.shape
     n_records = -(-n_samples // rate_hz)

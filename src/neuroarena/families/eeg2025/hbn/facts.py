@@ -1,4 +1,4 @@
-"""What is fixed about HBN-EEG: releases, tasks, columns, and who the start kit leaves out."""
+"""Fixed facts about HBN-EEG: releases, tasks, columns, and the people the start kit leaves out."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SEALED = "R12"
 TRAINING = tuple(name for name in RELEASES if name not in (VALIDATION, SEALED))
 
 # People of a release where the number is known, and of every mini release. Which twenty people a mini
-# release holds is published with it and not repeated here: a mini folder is taken as it is.
+# release holds is published with it and not repeated here: a mini folder is used as it is.
 PEOPLE = {"R1": 136, "R2": 152, "R3": 183, "R4": 324, "R5": 330}
 MINI_PEOPLE = 20
 
@@ -95,7 +95,7 @@ _FOLDER = re.compile(r"(?P<release>R(1[0-2]|[1-9]))(?P<mini>_mini)?(_L(?P<rate>\
 
 
 def release_of_folder(name: str) -> str | None:
-    """Tell which release a folder of this name holds; None when the name is none of a release.
+    """Return which release a folder of this name holds; None when the name is not that of a release.
 
     Examples
     --------

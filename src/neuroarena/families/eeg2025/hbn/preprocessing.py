@@ -1,4 +1,4 @@
-"""From raw releases of HBN-EEG to the copies of the challenge: filtered, at 100 Hz, as BDF."""
+"""Turn raw releases of HBN-EEG into the copies of the challenge: filtered, at 100 Hz, as BDF."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TRANSITION_HZ = 0.5
 # Before resampling: from 0.8 to 1.0 of the new Nyquist frequency, with an attenuation of about 50 dB.
 RESAMPLE_EDGES, RESAMPLE_BETA = (0.8, 1.0), 5.0
 RECORD = "preprocessing.json"
-# Channels are filtered in groups of this many, so that memory follows a group and not the recording.
+# Channels are filtered in groups of this many, so that memory scales with a group and not with the recording.
 _GROUP = 8
 
 Progress = Callable[[int, int, str], None]
@@ -35,7 +35,7 @@ Progress = Callable[[int, int, str], None]
 def preprocess(
     raw_root: str | Path, out_root: str | Path, progress: Progress | None = None
 ) -> dict[str, Any]:
-    """Filter and resample every recording of raw releases; write the challenge's layout.
+    """Filter and resample every recording of raw releases, and write the challenge's layout.
 
     The band-pass is a zero-phase FIR filter of 0.5 to 50 Hz (windowed sinc, Hamming, transitions of 0.5 Hz, 3,301
     taps at 500 Hz) at the recorded rate, then the signal is resampled to 100 Hz. Events outside the recording are
@@ -43,16 +43,16 @@ def preprocess(
     designs agree, the last digits do not.
 
     Every file is written whole or not at all, the signal of a recording last: run the same call again after an
-    interruption, and it goes on with the recordings that are missing.
+    interruption, and it continues with the recordings that are missing.
 
     Parameters
     ----------
     raw_root : path
         Folder of raw releases (``R1``, ``ds005505``, ...).
     out_root : path
-        Where ``R1_L100_bdf`` and so on are written; other than `raw_root`.
+        Where ``R1_L100_bdf`` and so on are written; not the same as `raw_root`.
     progress : callable, optional
-        Called with recordings done, recordings in all, and the recording's key.
+        Called with the recordings done, their total number, and the recording's key.
 
     Returns
     -------
@@ -62,12 +62,12 @@ def preprocess(
     Raises
     ------
     InputError
-        When a recording is broken, has a rate below 100 Hz or no whole multiple of it, or when the folder was
+        When a recording is broken, has a rate that is not a multiple of 100 Hz, or when the folder was
         written with other settings.
     """
     raw, out = HBN(raw_root), Path(out_root)
     if out.resolve() == Path(raw_root).resolve():
-        raise InputError(f"{out}: is the folder of the raw releases. Give another one to write to.")
+        raise InputError(f"{out}: is the folder of the raw releases. Choose another one to write to.")
     settings = {
         "band_hz": list(BAND_HZ),
         "transition_hz": TRANSITION_HZ,
@@ -78,7 +78,7 @@ def preprocess(
     for release, folder in raw.folders.items():
         _copy_root(folder, out / f"{release}_L100_bdf")
     if raw.simulated:
-        # What was planted holds for the copy too; the list of files does not.
+        # What was planted also holds for the copy; the list of files does not.
         atomic.write_json(out / CARD, {key: value for key, value in raw.card.items() if key != "files"})
     done = {"written": 0, "kept": 0, "dropped_events": 0}
     rows = raw.recordings
@@ -102,9 +102,11 @@ def _check_settings(out: Path, settings: dict[str, Any]) -> None:
     if record.is_file():
         before = json.loads(record.read_text(encoding="utf-8"))
         if before != settings:
-            raise InputError(f"{record}: was written with other settings, {before}. Give a new folder.")
+            raise InputError(f"{record}: was written with other settings, {before}. Choose a new folder.")
     elif out.is_dir() and any(out.iterdir()):
-        raise InputError(f"{out}: is not empty and has no {RECORD}. Give a new folder. Nothing was written.")
+        raise InputError(
+            f"{out}: is not empty and has no {RECORD}. Choose a new folder. Nothing was written."
+        )
     atomic.write_json(record, settings)
 
 
@@ -117,7 +119,7 @@ def _copy_root(folder: Path, out: Path) -> None:
 
 
 def _copy_recording(recording: Recording, path: Path, signal: Path) -> int:
-    """Write one recording and what describes it; give the number of events dropped."""
+    """Write one recording and what describes it; return the number of events dropped."""
     stem = path.stem.removesuffix("_eeg")
     signal.parent.mkdir(parents=True, exist_ok=True)
     dropped = _copy_events(path, signal.with_name(f"{stem}_events.tsv"), recording.duration_s)
@@ -126,7 +128,7 @@ def _copy_recording(recording: Recording, path: Path, signal: Path) -> int:
     beside = path.with_name(f"{stem}_eeg.json")
     about = json.loads(beside.read_text(encoding="utf-8")) if beside.is_file() else {}
     atomic.write_json(signal.with_name(f"{stem}_eeg.json"), {**about, "SamplingFrequency": RATE_HZ})
-    # The signal comes last: where it is, the recording is whole.
+    # The signal is written last: where it exists, the recording is complete.
     with atomic.replacing(signal) as temporary:
         write_bdf(temporary, CHANNELS, filtered(recording), RATE_HZ)
     return dropped
@@ -149,14 +151,14 @@ def filtered(recording: Recording) -> np.ndarray:
     Raises
     ------
     InputError
-        When its rate is no whole multiple of 100 Hz above it.
+        When its rate is not a higher whole multiple of 100 Hz.
     """
     from scipy.signal import firwin, kaiserord, oaconvolve, resample_poly
 
     factor = round(recording.rate_hz / RATE_HZ)
     if factor < 2 or factor * RATE_HZ != recording.rate_hz:
         raise InputError(
-            f"{recording.name}: has {recording.rate_hz:g} Hz; expected a raw recording, of a whole multiple of "
+            f"{recording.name}: has {recording.rate_hz:g} Hz; expected a raw recording at a whole multiple of "
             f"{RATE_HZ} Hz."
         )
     rate = recording.rate_hz

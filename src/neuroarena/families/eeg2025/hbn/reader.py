@@ -1,4 +1,4 @@
-"""Reading HBN-EEG releases: who took part, which recordings there are, their signals and events."""
+"""Read HBN-EEG releases: participants, recordings, their signals and events."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ class HBN:
     simulated : bool
         Whether the folder is a simulated twin.
     card : dict
-        What a simulated twin says of itself; empty for real data.
+        The card of a simulated twin; empty for real data.
 
     Raises
     ------
     InputError
-        When there is no release, one that was asked for is absent, or one is there twice.
+        When there is no release, a requested one is missing, or one occurs twice.
     """
 
     def __init__(self, root: str | Path, releases: Iterable[str] | None = None) -> None:
@@ -77,8 +77,8 @@ class HBN:
         Raises
         ------
         InputError
-            Naming file and line: a column that is missing, a number that is none, a person of another
-            release, or a word for availability that is none.
+            Naming file and line: a missing column, an invalid number, a person of another
+            release, or an unknown word for availability.
         """
         return _participants(str(self._folder(release)), release, _stamp(self._folder(release))).copy()
 
@@ -93,7 +93,7 @@ class HBN:
         table = pd.DataFrame(rows).sort_values(["release", "subject", "task", "run"], ignore_index=True)
         twice = table.loc[table["key"].duplicated(), "path"]
         if len(twice):
-            raise InputError(f"{twice.iloc[0]}: is there as .bdf and as .set; keep one of them.")
+            raise InputError(f"{twice.iloc[0]}: exists as .bdf and as .set; keep one of them.")
         return table
 
     def path(self, key: str) -> Path:
@@ -103,24 +103,24 @@ class HBN:
         return Path(self._paths[key])
 
     def recording(self, key: str) -> Recording:
-        """Open a recording: 129 channels in microvolts, Cz last, read only where it is asked for.
+        """Open a recording: 129 channels in microvolts, Cz last, read on demand.
 
         Raises
         ------
         InputError
-            When there is none, it is broken or cut short, or a channel is missing.
+            When there is none, it is broken or truncated, or a channel is missing.
         """
         path = self.path(key)
         state = path.stat()
         return _open(str(path), (state.st_mtime_ns, state.st_size))
 
     def events(self, key: str) -> pd.DataFrame:
-        """Read the events of a recording: onset_s, duration_s, value and what its task has besides.
+        """Read the events of a recording: onset_s, duration_s, value and further columns of its task.
 
         Raises
         ------
         InputError
-            Naming file and line, when there are none, or an onset is no number.
+            Naming file and line, when there are none, or an onset is not a number.
         """
         path = self.path(key)
         events = bids_events(path)
@@ -146,7 +146,7 @@ class HBN:
 
 def _folders(root: Path, wanted: Iterable[str] | None) -> dict[str, Path]:
     if not root.is_dir():
-        raise InputError(f"{root}: is no folder. Expected releases of HBN-EEG, such as R5_L100_bdf.")
+        raise InputError(f"{root}: is not a folder. Expected releases of HBN-EEG, such as R5_L100_bdf.")
     named = root.name if (root / "participants.tsv").is_file() else None
     if named is not None:
         found = [(release_of_folder(named) or _only_release(root), root)]
@@ -158,7 +158,7 @@ def _folders(root: Path, wanted: Iterable[str] | None) -> dict[str, Path]:
         for name in asked:
             if not any(name in (release, folder.name) for release, folder in found):
                 there = ", ".join(folder.name for _, folder in found) or "none"
-                raise InputError(f"{root}: has no release {name}; the releases there are {there}.")
+                raise InputError(f"{root}: has no release {name}; it has {there}.")
         found = [pair for pair in found if pair[0] in asked or pair[1].name in asked]
     if not found:
         raise InputError(
@@ -169,7 +169,7 @@ def _folders(root: Path, wanted: Iterable[str] | None) -> dict[str, Path]:
     for release, folder in sorted(found, key=lambda pair: RELEASES.index(pair[0])):
         if release in folders:
             raise InputError(
-                f"{root}: {release} is there twice, as {folders[release].name} and as {folder.name}. Name the folders "
+                f"{root}: {release} occurs twice, as {folders[release].name} and as {folder.name}. Name the folders "
                 "to use with the option releases."
             )
         folders[release] = folder
@@ -177,7 +177,7 @@ def _folders(root: Path, wanted: Iterable[str] | None) -> dict[str, Path]:
 
 
 def _only_release(root: Path) -> str:
-    """Tell the release of a folder that bears another name, from its participants."""
+    """Find the release of a folder with another name, from its participants."""
     file = root / "participants.tsv"
     table = participants(root)
     names = sorted({str(name) for name in table.get("release_number", ())})
@@ -190,7 +190,7 @@ def _only_release(root: Path) -> str:
 
 
 def _card(root: Path) -> dict[str, Any]:
-    # A release of a twin may be opened by itself: its card lies beside it.
+    # A release of a twin may be opened on its own: its card lies next to it.
     return read_card(root) or read_card(root.resolve().parent) or {}
 
 
@@ -198,13 +198,13 @@ def _stamp(folder: Path) -> tuple[int, int]:
     try:
         state = (folder / "participants.tsv").stat()
     except OSError:
-        return (0, 0)  # the reader of tables says which file is missing
+        return (0, 0)  # the reader of tables reports which file is missing
     return state.st_mtime_ns, state.st_size
 
 
 @functools.lru_cache(maxsize=64)
 def _participants(folder: str, release: str, stamp: tuple[int, int]) -> pd.DataFrame:
-    del stamp  # only tells one state of the file from another
+    del stamp  # only part of the cache key: it changes when the file changes
     file = Path(folder) / "participants.tsv"
     table = participants(folder)
     missing = [name for name in PARTICIPANT_COLUMNS if name not in table.columns]
@@ -238,7 +238,7 @@ def _listed(release: str, folder: Path) -> list[dict[str, Any]]:
             match = _NAME.fullmatch(name)
             if match is None or f"sub-{match['subject']}" != person or match["task"] not in TASKS:
                 raise InputError(
-                    f"{place / name}: is not named as HBN-EEG names recordings. Expected "
+                    f"{place / name}: does not follow the naming of HBN-EEG recordings. Expected "
                     f"{person}_task-<task>[_run-<n>]_eeg with a task of {', '.join(TASKS)}."
                 )
             run = int(match["run"] or 0)
@@ -258,7 +258,7 @@ def _listed(release: str, folder: Path) -> list[dict[str, Any]]:
 
 @functools.lru_cache(maxsize=65536)
 def _open(path: str, stamp: tuple[int, int]) -> Recording:
-    del stamp  # only tells one state of the file from another
+    del stamp  # only part of the cache key: it changes when the file changes
     recording = _native(path) if path.endswith(".bdf") else open_file(path)
     names = recording.channels["name"].tolist()
     absent = [name for name in CHANNELS if name not in set(names)]

@@ -1,4 +1,4 @@
-"""Writing simulated HBN-EEG releases: the real layout, with made-up people whose EEG tells known things."""
+"""Write simulated HBN-EEG releases: the real layout, with made-up people whose EEG carries known signals."""
 
 from __future__ import annotations
 
@@ -87,11 +87,11 @@ def simulate(
     raw : bool
         Write raw releases: 500 Hz, folders ``R1`` instead of ``R1_L100_bdf``, events with their sample.
     seed : int
-        Where the chance comes from; the same seed gives the same numbers.
+        Seed of all randomness; the same seed yields the same numbers.
     strength : float
-        Multiplies the links between what is asked and what the EEG tells; 0 leaves pure chance, at most 1.15.
+        Multiplies the links between targets and EEG; 0 leaves pure chance, at most 1.15.
     progress : callable, optional
-        Called with people written, people in all, and the name of the release.
+        Called with the people written, their total number, and the name of the release.
 
     Returns
     -------
@@ -132,7 +132,7 @@ def _write(root: Path, options: dict[str, Any], progress: Progress | None = None
     taken = {LEFT_OUT, QUICK}
     crowds: dict[str, list[Person]] = {}
     for release in options["releases"]:
-        # The one who is left out of training is one of those with gaps, so that the complete ones stay complete.
+        # The person left out of training is one of those with gaps, so that the complete ones stay complete.
         names = {"R1": {options["people"] + 1: LEFT_OUT}, "R5": {0: QUICK}}.get(release, {})
         rng = _chance(options, PEOPLE, release)
         crowds[release] = make_people(options["people"], names, taken, options["strength"], rng)
@@ -154,7 +154,7 @@ def _write(root: Path, options: dict[str, Any], progress: Progress | None = None
 
 
 def _states(person: Person, rng: np.random.Generator) -> dict[str, str]:
-    """Say of every task whether its recording was published; some were judged unfit."""
+    """Draw for every task whether its recording was published; some were judged unfit."""
     older = person.age >= 9
     states = {}
     for column, (task, run) in TASK_OF_COLUMN.items():
@@ -187,7 +187,7 @@ def _write_person(folder: Path, person: Person, states: dict[str, str], options:
         if task == "contrastChangeDetection":
             told.contrast_samples.append(signal.shape[1] * 100 // rate_hz)
         if options["raw"]:
-            # Real raw releases have events that lie behind the end of the recording.
+            # Real raw releases have events after the end of the recording.
             story.add(story.duration_s + 1, "boundary", "boundary")
         stem = place / f"sub-{person.name}_task-{task}{f'_run-{run}' if run else ''}"
         write_sidecars(stem, task, story, rate_hz, samples=options["raw"])

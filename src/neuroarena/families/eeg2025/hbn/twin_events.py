@@ -34,7 +34,7 @@ class Story:
     columns : tuple of str
         Columns of events.tsv besides onset, duration, value and event_code.
     rows : list of dict
-        onset (seconds), value, event_code and what else is known.
+        onset (seconds), value, event_code and further fields.
     duration_s : float
         Length of the recording.
     trials : list of (float, float)
@@ -53,7 +53,7 @@ class Story:
 
 
 def tell(task: str, run: int, seconds: float, trials: int, trait: float, rng: np.random.Generator) -> Story:
-    """Make up what happens in a recording; `seconds` is for tasks without trials."""
+    """Make up the events of a recording; `seconds` is for tasks without trials."""
     if task == "contrastChangeDetection":
         story = _contrast(run, trials, trait, rng)
     elif task == "surroundSupp":
@@ -96,7 +96,7 @@ def _contrast(run: int, trials: int, trait: float, rng: np.random.Generator) -> 
 def _trial(
     story: Story, start: float, target: float, side: str, trait: float, rng: np.random.Generator
 ) -> tuple[float, float] | None:
-    """Add one trial; give the target's onset and the response time where a trial table keeps it."""
+    """Add one trial; return the target's onset and the response time where a trial table keeps it."""
     story.add(start, "contrastTrial_start", 5)
     chance = rng.random()
     if rng.random() < EARLY:

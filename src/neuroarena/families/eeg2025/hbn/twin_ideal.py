@@ -12,19 +12,19 @@ from neuroarena.families.eeg2025.hbn.twin_people import FACTOR_NAMES
 if TYPE_CHECKING:
     from neuroarena.families.eeg2025.hbn.twin import Told
 
-# A ridge with a hundred times as many features as people cannot reach the ideal; it must beat this.
+# A ridge with a hundred times more features than people cannot reach the ideal; it must beat this.
 WORST_RIDGE = 0.95
 # It also sees neighbours of what was planted, so that it may come out a little below the ideal of one signal.
 SLACK = 0.9
 # Links weaker than this part of the full ones are too weak for so few people: no band is promised.
 LEAST_STRENGTH = 0.8
-# With one example a person, twelve people to learn from were now and then too few; fourteen sufficed for three seeds.
+# With one example per person, twelve training people were occasionally too few; fourteen sufficed for three seeds.
 LEAST_LEARNT_FROM = 14
 _JUDGED = ("R5", "R12")
 
 
 def ideals(told: Mapping[str, Sequence[Told]], strength: float) -> dict[str, Any]:
-    """Give for each preset, task and release the ideal nRMSE, and the band for ``bandpower-ridge``.
+    """Return the ideal nRMSE of each preset, task and release, and the band for ``bandpower-ridge``.
 
     The ideal is the nRMSE of the best linear rule that is given what was planted itself (not the EEG) for the
     very examples of the release: no decoder of the EEG can expect to do better.
@@ -53,7 +53,7 @@ def ideals(told: Mapping[str, Sequence[Told]], strength: float) -> dict[str, Any
                 for task, own in tasks.items()
             }
             for preset, tasks in ideal.items()
-            # From another task only a person's mean can be told: too little to promise anything of.
+            # From another task only a person's mean can be inferred: too little to promise anything.
             if preset == "as-scored" or (preset == "as-described" and enough)
         }
     return {"ideal_nrmse": ideal, "ridge_band": bands}
@@ -70,7 +70,7 @@ def _response(crowd: Sequence[Told], trait_only: bool = False) -> float:
 
 
 def _by_window(crowd: Sequence[Told], factor: str) -> float:
-    """Weigh people by their windows of 4 s every 2 s, as the published scorer does."""
+    """Weight people by their windows of 4 s every 2 s, as the published scorer does."""
     people = [each for each in crowd if each.person.factors]
     weights = [sum((samples - 400) // 200 + 1 for samples in each.contrast_samples) for each in people]
     scores = [each.person.factors[factor] for each in people]
@@ -79,7 +79,7 @@ def _by_window(crowd: Sequence[Told], factor: str) -> float:
 
 
 def _by_person(crowd: Sequence[Told], factor: str) -> float:
-    """Weigh people alike; age is known besides."""
+    """Weight people equally; age is known as well."""
     people = [
         each
         for each in crowd
@@ -91,7 +91,7 @@ def _by_person(crowd: Sequence[Told], factor: str) -> float:
 
 
 def _nrmse(target: np.ndarray, given: np.ndarray, weights: np.ndarray) -> float:
-    """Fit the best weighted linear rule and give its error against the weighted deviation."""
+    """Fit the best weighted linear rule and return its error against the weighted deviation."""
     weights = weights / weights.sum()
     root = np.sqrt(weights)
     design = np.hstack([np.ones((len(target), 1)), given])

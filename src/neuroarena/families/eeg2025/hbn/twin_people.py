@@ -1,4 +1,4 @@
-"""People of a simulated HBN-EEG release: who they are, and what their EEG is made to tell of them."""
+"""People of a simulated HBN-EEG release: who they are, and what their EEG is made to reveal about them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 # Correlation between a factor, or a response time, and the amplitude that carries it, at strength 1.
 FACTOR_LINK, RESPONSE_LINK = 0.85, 0.8
 FACTOR_NAMES = ("p_factor", "attention", "internalizing", "externalizing")
-# How far age alone tells a factor: the first two hardly depend on it, the last two do.
+# How well age alone predicts a factor: the first two hardly depend on it, the last two do.
 AGE_LINK = {"p_factor": 0.0, "attention": 0.0, "internalizing": 0.3, "externalizing": -0.4}
 FACTOR_SD = 0.9
 # Response times: mean and deviation of the real ones, and the part of the variance that lies between people.
@@ -32,7 +32,7 @@ class Person:
     trait : float
         How slow the person is, in deviations of people.
     short : bool
-        Has only two recordings.
+        Whether the person has only two recordings.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Signals of a simulated HBN-EEG recording: noise with a slope, and oscillations that tell something."""
+"""Signals of a simulated HBN-EEG recording: noise with a slope, and oscillations that carry information."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from scipy.signal import lfilter
 
 from neuroarena.families.eeg2025.hbn.twin_people import Person
 
-# What is told -> the oscillation that tells it: frequency in Hz, amplitude in microvolts (higher where the noise
+# What is planted -> the oscillation that carries it: frequency in Hz, amplitude in microvolts (higher where the noise
 # is), and the half of the electrodes that see it.
 CARRIERS = {
     "attention": (6.0, 12.0, 0),
@@ -18,10 +18,10 @@ CARRIERS = {
     "trial": (24.0, 4.0, 0),
 }
 HALF = 64
-# A deviation of what is told multiplies the amplitude by this power of e.
+# One deviation of what is planted multiplies the amplitude by this power of e.
 DEPTH = 0.5
 NOISE_UV, SHARED_UV = 5.0, 3.0
-# Where, after a target, its response time is told: the window of the challenge.
+# Where, after a target, its response time is planted: the window of the challenge.
 TOLD_S = (0.5, 2.5)
 
 
@@ -38,7 +38,7 @@ def make_signal(
     Parameters
     ----------
     told : list of (float, float)
-        Onset of a target in seconds, and the logarithm of amplitude that tells its response time.
+        Onset of a target in seconds, and the logarithm of amplitude that carries its response time.
     gains : array (128,)
         How strongly each electrode of this person picks anything up.
     """

@@ -1,6 +1,6 @@
-"""The text files of a simulated HBN-EEG release: participants, events, channels and what describes them.
+"""The text files of a simulated HBN-EEG release: participants, events, channels and their descriptions.
 
-Plain writes: the whole folder is built beside its place and moved there at the end.
+Plain writes: the whole folder is built next to its destination and moved there at the end.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _BEFORE_TASKS = (
 
 
 def write_root(folder: Path, release: str) -> None:
-    """Write what describes a release."""
+    """Write the descriptions of a release."""
     number = release.removeprefix("R")
     _write_json(
         folder / "dataset_description.json",
@@ -66,7 +66,7 @@ def write_root(folder: Path, release: str) -> None:
 def write_participants(
     folder: Path, release: str, people: Sequence[Person], states: Mapping[str, Mapping[str, str]]
 ) -> None:
-    """Write participants.tsv: 24 columns, and for every task whether its recording is there."""
+    """Write participants.tsv: 24 columns, and for every task whether its recording exists."""
     lines = ["\t".join((*_BEFORE_TASKS, *TASK_OF_COLUMN))]
     for person in people:
         factors = [f"{person.factors[name]:.3f}" if person.factors else "n/a" for name in FACTOR_NAMES]

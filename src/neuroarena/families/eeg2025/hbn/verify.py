@@ -1,4 +1,4 @@
-"""Checking a folder of HBN-EEG, real or simulated."""
+"""Check a folder of HBN-EEG, real or simulated."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from neuroarena.families.eeg2025.hbn.reader import HBN
 
 
 def verify(root: str | Path) -> list[Problem]:
-    """List what is missing or inconsistent in a folder; an empty list when it is good.
+    """List what is missing or inconsistent in a folder; an empty list means that it is good.
 
     Headers and tables are read, signals are not.
 
@@ -43,7 +43,7 @@ def verify(root: str | Path) -> list[Problem]:
 
 
 def _problem(error: InputError, root: Path, file: str) -> Problem:
-    """Make a problem of a refusal; most begin with the path of the file, which is then the one named."""
+    """Turn a refusal into a problem; most begin with the path of a file, which is then the one named."""
     message, prefix = str(error), f"{root}/"
     if message.startswith(prefix):
         file, _, message = message.removeprefix(prefix).partition(": ")
@@ -54,9 +54,9 @@ def _check_card(data: HBN) -> Iterator[Problem]:
     for name, size in data.card.get("files", {}).items():
         path = data.root / name
         if not path.is_file():
-            yield Problem(name, "is missing; the card of the twin lists it.")
+            yield Problem(name, "is missing, although the card of the twin lists it.")
         elif path.stat().st_size != size:
-            yield Problem(name, f"has {path.stat().st_size} bytes; the card of the twin says {size}.")
+            yield Problem(name, f"has {path.stat().st_size} bytes; the card of the twin states {size}.")
 
 
 def _check_people(
@@ -66,7 +66,7 @@ def _check_people(
     file = f"{data.folders[release].name}/participants.tsv"
     for subject in people["participant_id"]:
         if subject in owners:
-            yield Problem(file, f"{subject} is also in {owners[subject]}; nobody is in two releases.")
+            yield Problem(file, f"{subject} is also in {owners[subject]}; nobody may be in two releases.")
         owners.setdefault(subject, release)
     for subject in sorted(set(own["subject"]) - set(people["participant_id"])):
         yield Problem(file, f"has no line for {subject}, who has recordings.")
