@@ -80,7 +80,7 @@ def test_what_is_missing_or_of_another_rate_is_named(root, tmp_path):
     with pytest.raises(InputError, match=r'there is no session "2020-01-01-1-keystrokes" \(ses-1\)'):
         DATASET.open(root).recording("2020-01-01-1-keystrokes")
     copy_session(tmp_path / "slow", 1, 5, rate=1000)
-    with pytest.raises(InputError, match="has 1000 samples a second, expected 2000"):
+    with pytest.raises(InputError, match="has 1000 samples per second, expected 2000"):
         DATASET.open(tmp_path / "slow").recording("5")
     silent = EVENTS.splitlines(keepends=True)[0]
     copy_session(tmp_path / "silent", 1, 5, events=silent + "0.1\t0\t200\tprompt\tn/a\thi\n")

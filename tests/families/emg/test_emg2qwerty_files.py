@@ -293,9 +293,9 @@ def test_a_split_file_is_read_in_the_styles_it_is_written_in(tmp_path, style):
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("user: !!python/object/apply:os.system ['id']\n", "line 1: .* is no plain value"),
-        ("user: &a 1\n", "is no plain value"),
-        ("user: *a\n", "is no plain value"),
+        ("user: !!python/object/apply:os.system ['id']\n", "line 1: .* is not a plain value"),
+        ("user: &a 1\n", "is not a plain value"),
+        ("user: *a\n", "is not a plain value"),
         ("user: |\n  text\n", "indented under a value"),
         ("user: generic\n", 'expected a mapping "dataset"'),
         ("dataset:\n  train:\n  - user: 1\n", 'expected a mapping "dataset" with exactly train, val, test'),
@@ -305,16 +305,16 @@ def test_a_split_file_is_read_in_the_styles_it_is_written_in(tmp_path, style):
         ),
         ("dataset:\n  train:\n  - a\n  val:\n  test:\n", "every entry of train must have user and session"),
         ("dataset:\n\ttrain:\n", "line 2: has a tab"),
-        ("user: 1\nuser: 2\n", '"user" is given twice'),
+        ("user: 1\nuser: 2\n", '"user" occurs twice'),
         ("just words\n", 'line 1: expected "name: value"'),
-        ('user: "a\\x"\n', "no simply quoted value"),
+        ('user: "a\\x"\n', "not a simply quoted value"),
         (
             "dataset:\n  train:\n  - {user: 1, session: a}\n  val:\n  - {user: 1, session: a}\n  test:\n",
             'session "a" is in train and again in val',
         ),
         (
             "dataset:\n  train:\n  - {user: 1, session: ../../x}\n  val:\n  test:\n",
-            "is no name of a session",
+            "is not the name of a session",
         ),
     ],
 )
@@ -344,13 +344,13 @@ def test_the_check_names_what_is_wrong_between_files(tmp_path):
     )
     said = {str(problem) for problem in verify(tmp_path)}
     for expected in (
-        "generic.yaml: says that s is of user 8, its file says 7.",
+        "generic.yaml: states that s belongs to user 8, but its file states 7.",
         "gone.hdf5: is missing, but generic.yaml lists it in val.",
         "generic.yaml: has user 8 in training and in test: the people must differ.",
         "s.hdf5: has 1 keystrokes before its first sample.",
         "s.hdf5: has a keystroke 8.0 s after its last sample.",
-        "e.hdf5: holds no text: no key of the set was pressed.",
-        'e.hdf5: says it is session "other".',
+        "e.hdf5: has no text: no key of the set was pressed.",
+        'e.hdf5: states that it is session "other".',
     ):
         assert expected in said
     assert verify(tmp_path / "nowhere")

@@ -168,7 +168,7 @@ def test_windows_of_another_shape_or_that_do_not_meet_are_refused():
         InputError, match=r"Expected a window of 32 channels x 10000 samples, got \(32, 8000\)"
     ):
         Listener(TRACK_RULE, 2000.0).take(np.zeros((32, 8000), np.float32))
-    with pytest.raises(InputError, match="windows do not meet"):
+    with pytest.raises(InputError, match="windows leave gaps"):
         Listener(StreamRule(window_s=1, hop_s=2, answer="joined"), 2000.0)
 
 

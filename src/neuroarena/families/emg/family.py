@@ -40,7 +40,7 @@ _DEFAULTS = EmgOptions()
 
 
 class EmgToText:
-    """Which keys were typed, from two wristbands of EMG, by other people than those trained on."""
+    """Which keys were typed, from two wristbands of EMG, by people other than those in training."""
 
     name = "emg"
     title = "EMG-to-text: keystrokes from wristband EMG of people never seen in training"
@@ -57,11 +57,11 @@ class EmgToText:
         return (OTHER_PEOPLE,)
 
     def manifest(self, task: str, definition: str) -> Manifest:
-        """Give the rules of a task."""
+        """Return the rules of a task."""
         return _manifests(definition)[task]
 
     def window(self, task: str, definition: str) -> WindowShape:
-        """Tell what windows look like: 4 s of both wristbands, with 0.9 s before and 0.1 s after."""
+        """Describe the windows: 4 s of both wristbands, with 0.9 s before and 0.1 s after."""
         rule = self.manifest(task, definition).stream
         assert rule is not None
         samples = round((rule.before_s + rule.window_s + rule.after_s) * RATE_HZ)
@@ -82,7 +82,7 @@ class EmgToText:
         Raises
         ------
         InputError
-            When the folder or the split file is missing, a listed session is, a session is not of the user
+            When the folder, the split file or a listed session is missing, a session does not belong to the user
             it is listed for, or a user is both in training and in test.
         """
         dataset = DATASET.open(locate_folder(DATASET, data))
@@ -116,14 +116,14 @@ def _checked(dataset: Any, listed: SplitFile) -> SplitFile:
             found, _ = dataset.about(session)
             if found != plain_user(user):
                 raise InputError(
-                    f"{dataset.file(session)}: is of user {found}, but the split file lists it for user {user}."
+                    f"{dataset.file(session)}: belongs to user {found}, but the split file lists it for user {user}."
                 )
     known = {plain_user(user) for part in ("train", "val") for user, _ in getattr(listed, part)}
     shared = known & {plain_user(user) for user, _ in listed.test}
     if shared:
         raise InputError(
             f"{dataset.root}: user {min(shared)} is both in test and in training or validation. This task asks about "
-            "other people; use the generic split file."
+            "people not seen in training; use the generic split file."
         )
     if not listed.train or not listed.test:
         raise InputError(f"{dataset.root}: the split file lists no session for train or for test.")
@@ -131,7 +131,7 @@ def _checked(dataset: Any, listed: SplitFile) -> SplitFile:
 
 
 def _used(dataset: Any, listed: SplitFile) -> list[str]:
-    """List the sessions that were typed on a keyboard: only there is it known what was typed."""
+    """List the sessions that were typed on a keyboard: only then is it known what was typed."""
     every = [session for part in PARTS for _, session in getattr(listed, part)]
     return [session for session in every if dataset.about(session)[1] == ON_KEYBOARD]
 
@@ -152,8 +152,9 @@ def _examples(dataset: Any, listed: SplitFile) -> pd.DataFrame:
         text, user = dataset.text(session), dataset.about(session)[0]
         if not text:
             raise InputError(
-                f"{dataset.file(session)}: no key of the set was pressed in it. An empty text cannot be judged: "
-                "take the session out of the split file."
+                f"{dataset.file(session)}: no key of the set was pressed in this session. "
+                "An empty text cannot be judged: "
+                "remove the session from the split file."
             )
         rows.append(
             {

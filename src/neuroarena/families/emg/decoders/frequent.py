@@ -17,7 +17,7 @@ from neuroarena.features import FeatureChain
 
 @dataclass
 class MostFrequentKey:
-    """Answer with the training part's most frequent key, at the training part's typing speed."""
+    """Answer with the most frequent key of the training part, at the training part's typing speed."""
 
     role: ClassVar[str] = "dummy"
     features: FeatureChain = field(default_factory=FeatureChain)
@@ -32,7 +32,7 @@ class MostFrequentKey:
             counts.update("".join(map(str, group.targets if group.targets is not None else ())))
             seconds += float((group.table["stop"] - group.table["start"]).sum()) / group.rate_hz
         if not counts:
-            raise InputError("The training part holds no text: there is no most frequent key.")
+            raise InputError("The training part holds no text, so there is no most frequent key.")
         # Equally frequent keys: the first in code-point order, so that the order of sessions changes nothing.
         self.key_ = min(counts, key=lambda key: (-counts[key], key))
         self.keys_a_second_ = counts.total() / seconds

@@ -24,13 +24,13 @@ _EDGES = (1, 4, 12, BINS)
 # Each of three neighbouring blocks of frames is averaged: a burst of a press lasts about as long as all three.
 _BLOCK, _BLOCKS = 4, 3
 LOOKBACK = _BLOCK * _BLOCKS - 1
-# Read in pieces of a minute, so that memory does not follow the length of a session.
+# Read in pieces of a minute, so that memory does not grow with the length of a session.
 _PIECE_S = 60
 
 
 @dataclass
 class CtcLinear:
-    """Tell keys from blank in every frame by logistic regression, then collapse repeats and drop blanks.
+    """Distinguish keys from blank in every frame by logistic regression, then collapse repeats and drop blanks.
 
     Frames that start within 40 ms after a press are taught its key, all others the blank.
 
@@ -39,7 +39,7 @@ class CtcLinear:
     C : float
         Inverse of the regularisation strength.
     max_iter : int
-        Most iterations of the solver (lbfgs).
+        Largest number of iterations of the solver (lbfgs).
     max_frames : int
         Blank frames are thinned evenly until this many frames are left.
     """
@@ -81,23 +81,23 @@ class CtcLinear:
         return self
 
     def start(self, meta: StreamMeta) -> None:
-        """Get ready for a stream."""
+        """Prepare for a stream."""
         self.listener_ = Listener(self.rule_, meta.rate_hz, lookback=LOOKBACK)
         self.text_ = GreedyText()
 
     def step(self, window: np.ndarray) -> str:
-        """Give the keys that this window adds."""
+        """Return the keys that this window adds."""
         return self.text_.take(self.judge(self.listener_.take(window)))
 
     def judge(self, frames: np.ndarray) -> np.ndarray:
-        """Give the likeliest label of each frame, (n, 2, 16, 33) -> int (n - lookback,)."""
+        """Return the likeliest label of each frame, (n, 2, 16, 33) -> int (n - lookback,)."""
         features = (frame_features(frames) - self.mean_) / self.scale_
         chosen: np.ndarray = self.labels_[(features @ self.weights_.T + self.bias_).argmax(axis=1)]
         return chosen
 
     @staticmethod
     def _taught(group: Group) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Give the features of a group's frames with what they are taught, a piece at a time."""
+        """Yield the features of a group's frames with their training labels, one piece at a time."""
         if group.recording is None or group.events is None:
             return
         rate = group.rate_hz

@@ -1,7 +1,7 @@
-"""Listening to a stream: overlapping windows made into the frames of one unbroken recording.
+"""Listen to a stream: turn overlapping windows into the frames of one unbroken recording.
 
-Windows come with signal before and after their core, and the next window brings part of it again. Here every
-sample is taken once, on one grid of frames that starts with the stream, so that what a decoder hears does not
+Windows come with signal before and after their core, and the next window repeats part of it. Here every
+sample is used once, on one grid of frames that starts with the stream, so that what a decoder hears does not
 depend on how the recording was cut: no frame is lost at a border and none is heard twice.
 """
 
@@ -22,12 +22,12 @@ from neuroarena.families.emg.decoders.spectra import (
 from neuroarena.scoring import StreamRule
 
 N_CHANNELS = BANDS * ELECTRODES
-# The rule of the track; evaluation says which one is in force.
+# The rule of the track; evaluation states which one applies.
 TRACK_RULE = StreamRule(window_s=4.0, hop_s=4.0, before_s=0.9, after_s=0.1, answer="joined")
 
 
 class Listener:
-    """Give the new frames of each window of a stream.
+    """Extracts the new frames of each window of a stream.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class Listener:
     Raises
     ------
     InputError
-        When windows do not meet: samples between them would be lost.
+        When windows leave gaps: samples between them would be lost.
     """
 
     def __init__(self, rule: StreamRule, rate_hz: float, lookback: int = 0, lookahead: int = 0) -> None:
@@ -49,7 +49,7 @@ class Listener:
         self.size = self.before + round((rule.window_s + rule.after_s) * rate_hz)
         if self.hop > self.size:
             raise InputError(
-                "A stream of text whose windows do not meet cannot be decoded: its hop is too long."
+                "A stream of text whose windows leave gaps cannot be decoded: its hop is too long."
             )
         self.lookback, self.lookahead = lookback, lookahead
         self.samples = np.empty((N_CHANNELS, 0), dtype=np.float32)
@@ -57,7 +57,7 @@ class Listener:
         self.begun, self.silent = False, 0
 
     def take(self, window: np.ndarray) -> np.ndarray:
-        """Take the next window, float32 (32, samples); give the frames to judge next.
+        """Take the next window, float32 (32, samples); return the frames to judge next.
 
         Returns
         -------
@@ -69,13 +69,13 @@ class Listener:
         Raises
         ------
         InputError
-            When the window has another shape than the rule says.
+            When the shape of the window does not follow the rule.
         """
         if window.shape != (N_CHANNELS, self.size):
             raise InputError(
                 f"Expected a window of {N_CHANNELS} channels x {self.size} samples, got {window.shape}."
             )
-        # Nothing before the stream was recorded; later windows bring a hop of samples that are new.
+        # Nothing before the stream was recorded; later windows bring one hop of new samples.
         new = window[:, self.size - self.hop :] if self.begun else window[:, self.before :]
         self.begun = True
         heard = np.flatnonzero(new.any(axis=0))

@@ -32,7 +32,7 @@ class SpectrogramNorm(nn.Module):  # type: ignore[misc]
 
 
 class TurnInvariantDense(nn.Module):  # type: ignore[misc]
-    """A dense layer of one wristband, averaged over the band as it is and turned by an electrode each way."""
+    """A dense layer of one wristband, averaged over the band as it is and rotated by one electrode each way."""
 
     def __init__(self, features: int) -> None:
         super().__init__()
@@ -41,7 +41,7 @@ class TurnInvariantDense(nn.Module):  # type: ignore[misc]
     def forward(self, frames: Any) -> Any:
         """Turn (time, batch, 16, 33) into (time, batch, features)."""
         dense, relu = self.mlp[0], self.mlp[1]
-        # Turning the weights the other way is turning the band, and copies no signals: half the time of a step.
+        # Rotating the weights the other way equals rotating the band without copying signals: half the time of a step.
         grid = dense.weight.unflatten(1, (ELECTRODES, BINS))
         turned = torch.cat([grid.roll(turn, dims=1).flatten(start_dim=1) for turn in (-1, 0, 1)])
         found = nn.functional.linear(frames.flatten(start_dim=2), turned, dense.bias.repeat(3))
@@ -70,7 +70,7 @@ class TimeConvolution(nn.Module):  # type: ignore[misc]
         self.layer_norm = nn.LayerNorm(wide)
 
     def forward(self, inputs: Any) -> Any:
-        """Turn (time, batch, wide) into (time - kernel + 1, batch, wide): only the past is looked at."""
+        """Turn (time, batch, wide) into (time - kernel + 1, batch, wide): only the past is used."""
         time, batch, wide = inputs.shape
         grid = inputs.permute(1, 2, 0).reshape(batch, self.channels, wide // self.channels, time)
         found = torch.relu(self.conv2d(grid))
@@ -92,7 +92,7 @@ class Dense(nn.Module):  # type: ignore[misc]
 
 
 class Blocks(nn.Module):  # type: ignore[misc]
-    """Convolutions and dense layers in turn."""
+    """Alternating convolutions and dense layers."""
 
     def __init__(self, shape: TdsShape) -> None:
         super().__init__()

@@ -73,7 +73,7 @@ def _build(shape: TdsShape) -> Any:
     return TdsNetwork(shape)
 
 
-# "tiny" is nobody's model: it is for trials and tests. "small" is ours as well: it is trained within a minute on
+# "tiny" is not a published model: it is for trials and tests. "small" is ours as well: it trains within a minute on
 # the simulated twin.
 EMG2QWERTY = PretrainedModel(
     "emg2qwerty",

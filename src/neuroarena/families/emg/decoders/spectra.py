@@ -13,7 +13,7 @@ _FLOOR = 1e-6
 
 
 def n_frames(n_samples: int) -> int:
-    """Count the whole frames in so many samples.
+    """Count the complete frames in this many samples.
 
     Examples
     --------

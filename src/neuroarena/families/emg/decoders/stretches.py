@@ -14,12 +14,12 @@ from neuroarena.families.emg.decoders.spectra import BANDS, BINS, ELECTRODES, HO
 from neuroarena.families.emg.emg2qwerty.characters import labels_of
 from neuroarena.recordings import Recording
 
-# The published windows: 4 s whose labels are asked for, and 0.1 s more, because a key may be told a little late.
+# The published windows: 4 s whose labels are judged, and 0.1 s more, because a key may be recognised a little late.
 CORE, AFTER = 8000, 200
-# All signals are held in memory while they take no more than this; else windows are read when they are due.
+# All signals are held in memory while they take no more than this; otherwise windows are read when needed.
 _HELD_BYTES = 1 << 30
 _MOST_TURN, MOST_SHIFT = 1, 120
-# Samples after a press whose frames are taught the key.
+# Samples after a press whose frames are labelled with the key.
 TAUGHT = 80
 _TIME_MASKS, _TIME_WIDTH, _BIN_MASKS, _BIN_WIDTH = 3, 25, 2, 4
 
@@ -54,7 +54,7 @@ class Stretch:
         return self.held[:, first - self.start : last - self.start]
 
     def keys(self, first: int, last: int) -> np.ndarray:
-        """Give the labels of the keys pressed at samples first to last."""
+        """Return the labels of the keys pressed at samples first to last."""
         begin, end = np.searchsorted(self.onsets, [first, last])
         return self.labels[begin:end]
 
@@ -86,7 +86,7 @@ def stretches(part: Part) -> list[Stretch]:
 
 
 def window_starts(stretch: Stretch, rng: np.random.Generator | None) -> np.ndarray:
-    """Give the first samples of windows of 4 s side by side; with a generator, all moved by one random step."""
+    """Return the first samples of windows of 4 s side by side; with a generator, all shifted by one random step."""
     room = stretch.stop - stretch.start
     count = max(room - CORE, 0) // CORE + 1
     starts = stretch.start + CORE * np.arange(count)
@@ -104,7 +104,7 @@ class Item:
     labels : int64 array (m,)
         Keys of the window itself, in order.
     taught : int64 array (n - lookback,)
-        What each judged frame is taught where the moments of presses are used: a key, or the blank.
+        Label of each judged frame where the times of presses are used: a key, or the blank.
     """
 
     frames: np.ndarray
@@ -120,7 +120,7 @@ def window_item(
     most_shift: int = MOST_SHIFT,
     masks: bool = True,
 ) -> Item:
-    """Make one training item of the window of 4 s that begins at sample `first`.
+    """Make one training item from the window of 4 s that begins at sample `first`.
 
     The past that the network needs goes before the window, less the time by which it may answer late: for
     the published network 1800 samples. With a generator the item is varied as in the published training.
@@ -136,7 +136,7 @@ def window_item(
 
 
 def varied(signals: np.ndarray, rng: np.random.Generator, most_shift: int = MOST_SHIFT) -> np.ndarray:
-    """Turn each wristband by up to an electrode, and move them in time against each other."""
+    """Rotate each wristband by up to one electrode, and shift them in time against each other."""
     bands = signals.reshape(BANDS, ELECTRODES, -1)
     turns = rng.integers(-_MOST_TURN, _MOST_TURN + 1, size=BANDS)
     left, right = (np.roll(band, turn, axis=0) for band, turn in zip(bands, turns, strict=True))
@@ -147,7 +147,7 @@ def varied(signals: np.ndarray, rng: np.random.Generator, most_shift: int = MOST
 
 
 def masked(frames: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Set stretches of time and of frequency to zero, for each electrode by itself (SpecAugment, Park et al. 2019)."""
+    """Set stretches of time and of frequency to zero, for each electrode separately (SpecAugment, Park et al. 2019)."""
     frames = frames.copy()
     for band in range(BANDS):
         for electrode in range(ELECTRODES):

@@ -29,7 +29,7 @@ from neuroarena.features import FeatureChain
 from neuroarena.fingerprint import canonical_json
 
 MODEL = EMG2QWERTY.name
-# On the twin fewer steps than these leave the network silent: with 4 minutes of training and 180 steps the
+# On the twin, fewer steps than these leave the network silent: with 4 minutes of training and 180 steps the
 # error was 76 %, with 360 steps below 10 %.
 _EPOCHS, _STEPS = 6, 360
 
@@ -43,19 +43,19 @@ class TdsCtc:
     size : str
         Of a network that is trained from the start: "small" (ours), "large" (the published one), "tiny".
     weights : path or Weights, optional
-        Start from these, a file of ``neuroarena data convert emg2qwerty`` or of :meth:`save`; they say
+        Start from these, a file of ``neuroarena data convert emg2qwerty`` or of :meth:`save`; they state
         their own size.
     max_epochs : int, optional
         Passes over the training part. By default six without weights, more where six make fewer than 360
-        steps; and none with weights: they are used as they are.
+        steps; and none with weights, which are used as they are.
     batch_size : int
     learning_rate : float
     augment : bool
-        Vary the training windows as published: turned wristbands, moved in time against each other.
+        Vary the training windows as published: rotated wristbands, shifted in time against each other.
     masks : bool
-        Mask their spectra besides, as published. Off by default: the masks need more steps than the twin is long.
+        Also mask their spectra, as published. Off by default: the masks need more steps than the twin is long.
     aligned_epochs : int, optional
-        In so many first epochs every frame is taught by the logged moments of presses; by default a third. 0 for
+        In this many first epochs every frame is labelled from the logged times of presses; by default a third. 0 for
         CTC alone, as published.
     """
 
@@ -107,7 +107,7 @@ class TdsCtc:
         return self
 
     def _schedule(self, n_windows: int) -> CtcSchedule:
-        """Say how to train on so many windows."""
+        """Choose how to train on this many windows."""
         epochs = self.max_epochs
         if epochs is None:
             steps = -(-n_windows // self.batch_size) if self.batch_size > 0 else 1
@@ -116,12 +116,12 @@ class TdsCtc:
         return CtcSchedule(epochs, self.batch_size, self.learning_rate, self.augment, self.masks, aligned)
 
     def start(self, meta: StreamMeta) -> None:
-        """Get ready for a stream."""
+        """Prepare for a stream."""
         self.listener_ = Listener(self.rule_, meta.rate_hz, lookback=self._shape.lookback)
         self.text_ = GreedyText()
 
     def step(self, window: np.ndarray) -> str:
-        """Give the keys that this window adds."""
+        """Return the keys that this window adds."""
         torch = import_torch("The decoder tds-ctc")
         frames = self.listener_.take(window)
         if not len(frames):
@@ -144,7 +144,7 @@ class TdsCtc:
             When there is no fitted network yet.
         """
         if not hasattr(self, "network_"):
-            raise NeuroarenaError("tds-ctc has no network yet: fit it before it is saved.")
+            raise NeuroarenaError("tds-ctc has no network yet: fit it before saving.")
         try:
             from safetensors.torch import save_file
         except ImportError as error:

@@ -39,7 +39,7 @@ class CtcSchedule:
     max_epochs : int
         Passes over the training windows; 0 leaves the network as it is.
     batch_size : int
-        Windows a step.
+        Windows per step.
     learning_rate : float
         Of Adam, at its highest: it climbs over the first fifteenth of the epochs, then falls along a cosine.
     augment : bool
@@ -47,13 +47,13 @@ class CtcSchedule:
     masks : bool
         With `augment`, also mask the spectra.
     aligned_epochs : int
-        In so many first epochs every frame is taught its key or the blank by cross-entropy, from the logged
-        moments of presses. CTC alone spends its first epochs on saying nothing.
+        In this many first epochs every frame learns its key or the blank by cross-entropy, from the logged
+        times of presses. CTC alone spends its first epochs predicting nothing.
 
     Raises
     ------
     InputError
-        When a number is out of its range.
+        When a number is out of range.
     """
 
     max_epochs: int
@@ -74,7 +74,7 @@ class CtcSchedule:
             raise InputError(f"tds-ctc: learning_rate must be a number above 0, got {self.learning_rate!r}.")
 
     def rate(self, epoch: int) -> float:
-        """Give the learning rate of an epoch, counted from 0.
+        """Return the learning rate of an epoch, counted from 0.
 
         Examples
         --------
@@ -136,7 +136,7 @@ def train_network(
         if not held_out:
             continue
         course.cers.append(error_rate(network, lookback, held_out))
-        # The first epoch counts whatever it gives, so that there is always a state to go back to.
+        # The first epoch always counts, so that there is always a state to return to.
         if course.best_epoch is None or course.cers[-1] < course.cers[course.best_epoch]:
             course.best_epoch = epoch
             best = {name: value.clone() for name, value in network.state_dict().items()}
@@ -159,7 +159,7 @@ def _one_epoch(
 
     network.train()
     vary = rng if schedule.augment else None
-    # Wristbands moved against each other would blur the moment that a frame is taught.
+    # Wristbands shifted against each other would blur the time at which a frame is labelled.
     shift = 0 if loss_of is _aligned_loss else MOST_SHIFT
     due = [(stretch, int(first)) for stretch in train_on for first in window_starts(stretch, rng)]
     order = rng.permutation(len(due))
@@ -203,7 +203,7 @@ def _aligned_loss(said: Any, items: Sequence[Item], lengths: np.ndarray) -> Any:
 
 
 def judge(network: Any, frames: np.ndarray) -> np.ndarray:
-    """Give the likeliest label of each frame, (n, 2, 16, 33) -> int (n - lookback,)."""
+    """Return the likeliest label of each frame, (n, 2, 16, 33) -> int (n - lookback,)."""
     import torch
 
     network.eval()
@@ -214,7 +214,7 @@ def judge(network: Any, frames: np.ndarray) -> np.ndarray:
 
 
 def error_rate(network: Any, lookback: int, held_out: Sequence[Stretch]) -> float:
-    """Give the character error rate of greedy decoding over all stretches together, in per cent."""
+    """Return the character error rate of greedy decoding over all stretches together, in per cent."""
     errors = characters = 0
     for stretch in held_out:
         reference = text_of(stretch.keys(stretch.start, stretch.stop).tolist())

@@ -23,7 +23,7 @@ _ORIGINAL = re.compile(r"\d{4}-\d\d-\d\d-(?P<time>\d+)-.+")
 
 
 class Emg2QwertyBids:
-    """A folder ``sub-<user>/ses-<Unix time>/emg/``; sessions go by the names that split files use, or by Unix time.
+    """A folder ``sub-<user>/ses-<Unix time>/emg/``; sessions are named as in split files, or by Unix time.
 
     Parameters
     ----------
@@ -49,12 +49,12 @@ class Emg2QwertyBids:
         if len(self._files) < len(table):
             twice = table.loc[table["session"].duplicated(), "session"].iloc[0]
             raise InputError(
-                f"{self.root}: two recordings are of ses-{twice}. A Unix time must name one session."
+                f"{self.root}: two recordings belong to ses-{twice}. Each Unix time must name one session."
             )
         self.sessions = tuple(self._files)
 
     def file(self, session: str) -> Path:
-        """Give the signal file of a session.
+        """Return the signal file of a session.
 
         Raises
         ------
@@ -64,7 +64,7 @@ class Emg2QwertyBids:
         return self._files[self._time(session)]
 
     def about(self, session: str) -> tuple[str, str]:
-        """Give the user and the condition of a session; all of the copy were typed on a keyboard."""
+        """Return the user and the condition of a session; all sessions of the copy were typed on a keyboard."""
         return self._users[self._time(session)], ON_KEYBOARD
 
     def recording(self, session: str) -> Recording:
@@ -73,19 +73,19 @@ class Emg2QwertyBids:
         Raises
         ------
         InputError
-            When a channel is missing, or the rate is another than 2 kHz.
+            When a channel is missing, or the rate is not 2 kHz.
         """
         from neuroarena.recordings.bids import open_bids
 
         opened = open_bids(self.file(session), kinds=["emg"])
         if opened.rate_hz != RATE_HZ:
             raise InputError(
-                f"{self.file(session)}: has {opened.rate_hz:g} samples a second, expected {RATE_HZ:g}."
+                f"{self.file(session)}: has {opened.rate_hz:g} samples per second, expected {RATE_HZ:g}."
             )
         return opened.select([f"EMG{number}" for number in range(len(BANDS) * ELECTRODES)])
 
     def events(self, session: str) -> pd.DataFrame:
-        """List the keys typed in a session: onset_s, duration_s, value (one character a key)."""
+        """List the keys typed in a session: onset_s, duration_s, value (one character per key)."""
         keys = self._keys(session)
         last = (self.recording(session).n_samples - 1) / RATE_HZ
         # On the grid of samples, as in the original; a key after the last sample counts as pressed at it.
@@ -93,7 +93,7 @@ class Emg2QwertyBids:
         return keys.assign(onset_s=onsets)
 
     def text(self, session: str) -> str:
-        """Give the text of a session, one character a key; backspace is a character like any other."""
+        """Return the text of a session, one character per key; backspace is a character like any other."""
         return "".join(self._keys(session)["value"])
 
     def split_file(self, path: str | Path | None = None) -> SplitFile:
@@ -109,7 +109,7 @@ class Emg2QwertyBids:
             raise InputError(f"{file}: its events.tsv has no column value.")
         pressed = table["value"].astype(str).str.startswith(_KEYSTROKE) & (table["onset_s"] >= 0)
         table = table[pressed]
-        # The column `key` is left out by some converters; the value tells the same.
+        # Some converters omit the column `key`; the value holds the same information.
         characters = [character_of(value.removeprefix(_KEYSTROKE)) for value in table["value"]]
         made = pd.DataFrame(
             {
@@ -126,6 +126,6 @@ class Emg2QwertyBids:
         time = match["time"] if match else session
         if time not in self._files:
             raise InputError(
-                f'{self.root}: there is no session "{session}" (ses-{time}); {len(self._files)} others are there.'
+                f'{self.root}: there is no session "{session}" (ses-{time}); {len(self._files)} others exist.'
             )
         return time

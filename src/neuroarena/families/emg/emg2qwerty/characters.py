@@ -1,4 +1,4 @@
-"""The 98 keys of emg2qwerty as characters: one character a key, and what becomes of all others."""
+"""The 98 keys of emg2qwerty as characters: one character per key, and how all others are treated."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ CHARACTERS, BLANK = KEYBOARD.characters, KEYBOARD.blank
 labels_of, text_of = KEYBOARD.labels_of, KEYBOARD.text_of
 NAMED_KEYS = {"Key.backspace": BACKSPACE, "Key.enter": ENTER, "Key.space": SPACE, "Key.shift": SHIFT}
 
-# A set: "st" stands in the string of characters, and is no key.
+# A set: "st" occurs in the string of characters, but is not a key.
 _KEYS = frozenset(CHARACTERS)
 _REPLACED = {
     "\n": ENTER,
@@ -34,7 +34,7 @@ _PLAIN |= {"\u2018": "'", "\u201b": "'", "\u201a": ",", "\u00d7": "x", "\u00f7":
 
 
 def character_of(key: str) -> str | None:
-    """Give the character of a key as it was logged; None for a key that is not in the set.
+    """Return the character of a key as it was logged; None for a key that is not in the set.
 
     Parameters
     ----------
@@ -48,12 +48,12 @@ def character_of(key: str) -> str | None:
     """
     if key in NAMED_KEYS:
         return NAMED_KEYS[key]
-    # A named key is never spelled out: "Key.tab" is no text.
+    # A named key is never spelled out: "Key.tab" is not text.
     return _normal(key) if len(key) == 1 else None
 
 
 def normal_text(text: str) -> str:
-    """Give a text in the characters of the set; what has no place in it is dropped.
+    """Convert a text to the characters of the set; anything else is dropped.
 
     Line ends become the sign for enter, the backspace character its sign, curly quotes and dashes
     plain ones; an accented letter is its plain letter. Backspace is a character like any other:

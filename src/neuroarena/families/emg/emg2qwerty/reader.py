@@ -47,10 +47,14 @@ class Emg2Qwerty:
     def __init__(self, root: str | Path) -> None:
         self.root = Path(root)
         if not self.root.is_dir():
-            raise InputError(f"{self.root}: there is no such folder. Expected one with <session>.hdf5 files.")
+            raise InputError(
+                f"{self.root}: this folder does not exist. Expected one with <session>.hdf5 files."
+            )
         self.sessions = tuple(sorted(path.stem for path in self.root.glob("*.hdf5")))
         if not self.sessions:
-            raise InputError(f"{self.root}: holds no <session>.hdf5 file. Is it the folder of emg2qwerty?")
+            raise InputError(
+                f"{self.root}: holds no <session>.hdf5 file. Check that it is the folder of emg2qwerty."
+            )
         self.card = read_card(self.root)
         self._about: dict[str, tuple[str, str]] = {}
 
@@ -60,7 +64,7 @@ class Emg2Qwerty:
         return self.card is not None
 
     def file(self, session: str) -> Path:
-        """Give the file of a session.
+        """Return the file of a session.
 
         Raises
         ------
@@ -69,7 +73,7 @@ class Emg2Qwerty:
         """
         if session not in self.sessions:
             raise InputError(
-                f'{self.root}: there is no session "{session}" ({session}.hdf5); {len(self.sessions)} others are there.'
+                f'{self.root}: there is no session "{session}" ({session}.hdf5); {len(self.sessions)} others exist.'
             )
         return self.root / f"{session}.hdf5"
 
@@ -78,12 +82,12 @@ class Emg2Qwerty:
         return open_wristbands(self.file(session))
 
     def about(self, session: str) -> tuple[str, str]:
-        """Give the user and the condition of a session, without reading what was typed.
+        """Return the user and the condition of a session, without reading what was typed.
 
         Raises
         ------
         InputError
-            When the file does not say whose it is.
+            When the file does not name its user.
         """
         if session not in self._about:
             said = WristbandSource(self.file(session)).attributes(("user", "condition"))
@@ -93,16 +97,16 @@ class Emg2Qwerty:
         return self._about[session]
 
     def session(self, session: str) -> Session:
-        """Read what a session's file says besides the signals."""
+        """Read what a session's file holds besides the signals."""
         file = self.file(session)
         return parse_session(WristbandSource(file).attributes(), file.name)
 
     def events(self, session: str) -> pd.DataFrame:
-        """List the keys typed in a session: onset_s, duration_s, value (one character a key)."""
+        """List the keys typed in a session: onset_s, duration_s, value (one character per key)."""
         return events_of(self.session(session), WristbandSource(self.file(session)).times())
 
     def text(self, session: str) -> str:
-        """Give the text of a session, one character a key; backspace is a character like any other."""
+        """Return the text of a session, one character per key; backspace is a character like any other."""
         first = WristbandSource(self.file(session)).times(1)[0]
         return text_of_session(self.session(session), float(first))
 
@@ -118,7 +122,7 @@ class Emg2Qwerty:
 
 
 def find_split_file(root: Path, path: str | Path | None = None) -> SplitFile:
-    """Read a split file, or the one that lies in a folder of the dataset.
+    """Read a split file, or the one in a folder of the dataset.
 
     Raises
     ------

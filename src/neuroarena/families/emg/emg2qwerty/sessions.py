@@ -1,4 +1,4 @@
-"""What was typed in a session: keystrokes and prompts, and the text they make."""
+"""What was typed in a session: keystrokes and prompts, and the resulting text."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TEXT_PROMPT = "text_prompt"
 
 @dataclass(frozen=True)
 class Session:
-    """What a session's file says besides the signals.
+    """What a session's file holds besides the signals.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class Session:
         key (as logged), start (Unix seconds of the press), end (of the release; NaN where it was not
         logged), in time order.
     prompts : DataFrame
-        text, start, end of the prompts that asked for text.
+        text, start, end of the prompts that contain text.
     """
 
     name: str
@@ -62,7 +62,7 @@ def parse_session(attributes: dict[str, Any], file: str) -> Session:
 
 
 def plain_user(user: Any) -> str:
-    """Give a user's name as split files write it: without leading zeros.
+    """Return a user's name as split files write it: without leading zeros.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def plain_user(user: Any) -> str:
 
 
 def events_of(session: Session, times: np.ndarray) -> pd.DataFrame:
-    """List the keys of the set with their place on the samples' clock.
+    """List the keys of the set with their position on the samples' clock.
 
     A key pressed before the first sample is left out; one pressed after the last sample counts as
     pressed at it. Keys that are not in the set are left out.
@@ -101,7 +101,7 @@ def events_of(session: Session, times: np.ndarray) -> pd.DataFrame:
 
 
 def _kept(session: Session, first: float) -> tuple[np.ndarray, np.ndarray]:
-    """Find the keystrokes that count, bool (n,), and give their characters."""
+    """Find the keystrokes that count, bool (n,), and return their characters."""
     found = [character_of(key) for key in session.keystrokes["key"]]
     in_set = np.array([character is not None for character in found], dtype=bool)
     kept = in_set & (session.keystrokes["start"].to_numpy() >= first)
@@ -109,7 +109,7 @@ def _kept(session: Session, first: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 def text_of_session(session: Session, first: float) -> str:
-    """Give the text of a session: what was typed, or what was asked for where no keyboard was used.
+    """Return the text of a session: what was typed, or the prompted text where no keyboard was used.
 
     Parameters
     ----------

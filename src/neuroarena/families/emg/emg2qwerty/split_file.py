@@ -1,7 +1,7 @@
 """Split files of emg2qwerty: lists of users and sessions, in the small part of YAML they are written in.
 
-Only what such a file needs is understood: nested mappings, lists of mappings and plain values. Tags, anchors
-and all else that can make a YAML file do something is refused by name, so that a stranger's file is safe to read.
+Only what such a file needs is supported: nested mappings, lists of mappings and plain values. Tags, anchors
+and anything else that can make a YAML file do something is refused by name, so that untrusted files are safe to read.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class SplitFile:
     Attributes
     ----------
     user : str
-        Whom the split is for: "generic", or one user.
+        The user the split is for, or "generic".
     train, val, test : tuple of (str, str)
         User and session of every entry, in the order of the file.
     """
@@ -51,11 +51,11 @@ def read_split_file(path: str | Path) -> SplitFile:
         size = path.stat().st_size
         if size > _LARGEST_BYTES:
             raise InputError(
-                f"{path}: is {size} bytes long; a list of sessions is never above {_LARGEST_BYTES}."
+                f"{path}: is {size} bytes long; a list of sessions has at most {_LARGEST_BYTES}."
             )
         content = _mapping(_lines(path.read_text(encoding="utf-8"), path), 0, path)
     except FileNotFoundError:
-        raise InputError(f"{path}: there is no such file. Expected a split in YAML.") from None
+        raise InputError(f"{path}: this file does not exist. Expected a split in YAML.") from None
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: cannot be read as text: {error}.") from error
     parts = content.get("dataset")
@@ -79,7 +79,7 @@ def _entry(item: Any, part: str, path: Path) -> tuple[str, str]:
             f"{path}: user and session of an entry of {part} must be plain values, got {item!r}."
         )
     if not re.fullmatch(r"[\w.@+-]+", item["session"]) or item["session"].startswith("."):
-        raise InputError(f"{path}: {item['session']!r} is no name of a session.")
+        raise InputError(f"{path}: {item['session']!r} is not the name of a session.")
     return item["user"], item["session"]
 
 
@@ -98,13 +98,13 @@ def _lines(text: str, path: Path) -> list[_Line]:
         if not body or (body == "---" and not found):
             continue
         if "\t" in line:
-            raise InputError(f"{path}: line {number}: has a tab. Indent with spaces.")
+            raise InputError(f"{path}: line {number}: contains a tab. Indent with spaces.")
         found.append(_Line(number, len(line) - len(body), body))
     return found
 
 
 def _mapping(lines: Sequence[_Line], indent: int, path: Path) -> dict[str, Any]:
-    """Read the mapping that the lines of this indent make."""
+    """Read the mapping formed by the lines of this indentation."""
     made: dict[str, Any] = {}
     place = 0
     while place < len(lines):
@@ -113,13 +113,13 @@ def _mapping(lines: Sequence[_Line], indent: int, path: Path) -> dict[str, Any]:
         if line.indent != indent or match is None:
             raise InputError(f'{path}: line {line.number}: expected "name: value", got {line.text!r}.')
         end = place + 1
-        # A list may stand under its name without being indented further.
+        # A list may follow its name without further indentation.
         while end < len(lines) and (
             lines[end].indent > indent or (lines[end].indent == indent and _is_item(lines[end]))
         ):
             end += 1
         if match["key"] in made:
-            raise InputError(f'{path}: line {line.number}: "{match["key"]}" is given twice.')
+            raise InputError(f'{path}: line {line.number}: "{match["key"]}" occurs twice.')
         made[match["key"]] = _value(match["value"], lines[place + 1 : end], line, path)
         place = end
     return made
@@ -167,10 +167,11 @@ def _scalar(text: str, line: _Line, path: Path) -> Any:
         return _mapping([_Line(line.number, 0, pair) for pair in pairs], 0, path)
     if text[0] in _FORBIDDEN or text[0] in "[{":
         raise InputError(
-            f"{path}: line {line.number}: {text[:40]!r} is no plain value. Tags, anchors and the like are not read."
+            f"{path}: line {line.number}: {text[:40]!r} is not a plain value. "
+            "Tags, anchors and the like are not supported."
         )
     if text[0] in "'\"":
         if len(text) < 2 or text[-1] != text[0] or text[0] in text[1:-1] or "\\" in text:
-            raise InputError(f"{path}: line {line.number}: {text[:40]!r} is no simply quoted value.")
+            raise InputError(f"{path}: line {line.number}: {text[:40]!r} is not a simply quoted value.")
         return text[1:-1]
     return text

@@ -1,4 +1,4 @@
-"""Writing a simulated emg2qwerty: session files in the real layout, with a known signal planted in them."""
+"""Write a simulated emg2qwerty: session files in the real layout, with a known signal planted in them."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ LIMITS: Limits = {
     "strength": (float, 0.0, 10.0),
     "slips": (float, 0.0, 1.0),
 }
-# A favourite key makes up this share of what is typed when the length is to tell it.
+# A favourite key makes up this share of what is typed when the length is to reveal it.
 FAVOURITE = 0.7
-# Microvolts a key, and seconds a key, of the leaks in a channel and in the length.
+# Microvolts per key, and seconds per key, of the leaks in a channel and in the length.
 LEAK_UV, LEAK_S = 60.0, 0.5
 LEAKING_CHANNEL = 31
 IDEAL_PRESSES = 1000
@@ -38,7 +38,7 @@ IDEAL_MEANING = (
     "and as long, which the edit distance finds likenesses in. chance_cer: of no answer at all."
 )
 FIRST_DAY = 1_597_363_426
-# Independent streams of chance, so that one part can change without the others.
+# Independent random streams, so that one part can change without the others.
 PEOPLE, PROFILES, SESSION, IDEAL, SHARED_TEXT, GUESSES = range(6)
 ROW = np.dtype([("emg_right", "<f4", (16,)), ("time", "<f8"), ("emg_left", "<f4", (16,))])
 
@@ -66,13 +66,13 @@ def simulate(
     users : int
         Number of people, 2 to 108.
     sessions : int
-        Sessions of each, 2 to 20; the last of a training user serves validation.
+        Sessions of each, 2 to 20; the last of a training user is used for validation.
     minutes : float
         Length of a session, 0.1 to 60.
     keys : int
         Keys in use, 3 to 98.
     seed : int
-        Where the chance comes from; the same seed gives the same numbers.
+        Seed of all randomness; the same seed yields the same numbers.
     strength : float
         Factor on the bursts at a press; 0 leaves pure chance.
     slips : float

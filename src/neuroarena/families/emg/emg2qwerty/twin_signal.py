@@ -1,4 +1,4 @@
-"""The signals of a simulated emg2qwerty, and how well the keys could be told from them.
+"""The signals of a simulated emg2qwerty, and how well the keys could be decoded from them.
 
 Every electrode hums with white noise. A movement adds a burst of noise around the press, stronger where
 the key's muscles are: a smooth profile around the wrist, the same for all people up to a turn of the
@@ -24,7 +24,7 @@ GAIN_SPREAD = 0.25
 
 @dataclass(frozen=True)
 class Wrists:
-    """How a user's body and wristbands differ from the average: turn (electrodes) and gain of each band."""
+    """How a user's body and wristbands differ from the average: rotation (electrodes) and gain of each band."""
 
     turns: tuple[float, float]
     gains: tuple[float, float]
@@ -32,7 +32,7 @@ class Wrists:
 
 @dataclass(frozen=True)
 class Profile:
-    """Where on the wrists a key is felt: bumps of (band, place in electrodes, width, height)."""
+    """Where on the wrists a key is felt: bumps of (band, position in electrodes, width, height)."""
 
     bumps: tuple[tuple[int, float, float, float], ...]
 
@@ -49,7 +49,7 @@ def draw_profiles(n_keys: int, rng: np.random.Generator) -> list[Profile]:
     profiles = []
     for key in range(n_keys):
         band = key % BANDS
-        # Keys of one hand are spread evenly round the wrist, so that neighbours are as far apart as can be.
+        # Keys of one hand are spread evenly round the wrist, so that neighbours are as far apart as possible.
         place = ELECTRODES * (key // BANDS) / max(1, (n_keys + 1) // BANDS) + rng.uniform(-0.3, 0.3)
         second = rng.uniform(0, ELECTRODES)
         profiles.append(Profile(((band, place, 1.5, 1.0), (band, second, 1.0, 0.6))))
@@ -57,7 +57,7 @@ def draw_profiles(n_keys: int, rng: np.random.Generator) -> list[Profile]:
 
 
 def strengths(profile: Profile, wrists: Wrists, strength: float) -> np.ndarray:
-    """Give the burst's deviation at every electrode, relative to the hum: float64 (32,)."""
+    """Return the burst's deviation at every electrode, relative to the hum: float64 (32,)."""
     felt = np.zeros((BANDS, ELECTRODES))
     for band, place, width, height in profile.bumps:
         away = (
@@ -68,7 +68,7 @@ def strengths(profile: Profile, wrists: Wrists, strength: float) -> np.ndarray:
 
 
 def envelope() -> np.ndarray:
-    """Give how a burst swells and fades: float64 (samples,), 1 at most."""
+    """Return how a burst swells and fades: float64 (samples,), 1 at most."""
     swell: np.ndarray = np.sin(np.pi * (np.arange(BURST_SAMPLES) + 0.5) / BURST_SAMPLES) ** 2
     return swell
 
@@ -98,11 +98,11 @@ def make_signal(
 def ideal_error(
     felts: list[np.ndarray], chances: np.ndarray, slips: float, presses: int, rng: np.random.Generator
 ) -> float:
-    """Estimate the error of the best decoder that is told everything but the keys.
+    """Estimate the error of the best decoder that knows everything but the keys.
 
     It knows the user, the profiles and the moment of every press, and takes the likeliest key given
-    200 samples of 32 electrodes; keys are typed independently, so that context tells nothing. What is
-    left is chance: slips, and bursts too weak to tell. Presses are simulated anew, by the same law.
+    200 samples of 32 electrodes; keys are typed independently, so that context does not help. What is
+    left is chance: slips, and bursts too weak to decode. New presses are simulated by the same law.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def ideal_error(
     slips : float
         Chance that the fingers move for a key drawn at random.
     presses : int
-        How many to simulate for each user.
+        Number of presses to simulate for each user.
     """
     swell = envelope()
     wrong = total = 0
@@ -127,7 +127,7 @@ def ideal_error(
         variances = variances.astype(np.float32)
         power = rng.standard_normal((n, variances.shape[1]), dtype=np.float32) ** 2
         power *= variances[moved]
-        # The quantities are compared between keys, so that the parts common to all may be left out.
+        # The quantities are compared between keys, so the parts common to all may be left out.
         says = -0.5 * (power @ (1 / variances).T + np.log(variances).sum(axis=1)) + np.log(chances)
         likely = np.exp(says - says.max(axis=1, keepdims=True))
         likely /= likely.sum(axis=1, keepdims=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from rapidfuzz.distance import Levenshtein
 
-# Keys in the order in which they come into use, as the logger names them: few keys first, all 98 at last.
+# Keys in the order in which they come into use, as the logger names them: a few keys first, all 98 in the end.
 KEYS = (
     "Key.space",
     *"etaon",
@@ -40,7 +40,7 @@ class Typing:
     keys : int array (n,)
         Positions in the keys in use, as logged.
     moved : int array (n,)
-        What the fingers did: equal to `keys` but for slips.
+        What the fingers did: equal to `keys` except for slips.
     samples : int array (n,)
         Sample of each press.
     """
@@ -51,7 +51,7 @@ class Typing:
 
 
 def key_chances(n_keys: int) -> np.ndarray:
-    """Give how often each key is typed; the first, space, most often."""
+    """Return how often each key is typed; the first, space, most often."""
     weights = 1.0 / (np.arange(n_keys) + 3.0)
     chances: np.ndarray = weights / weights.sum()
     return chances
@@ -60,7 +60,7 @@ def key_chances(n_keys: int) -> np.ndarray:
 def random_text_error(
     chances: np.ndarray, rng: np.random.Generator, length: int = 200, pairs: int = 20
 ) -> float:
-    """Estimate the error rate (%) of a text that has nothing but length and frequencies of the reference."""
+    """Estimate the error rate (%) of a text that shares only length and frequencies with the reference."""
     texts = rng.choice(len(chances), size=(pairs, 2, length), p=chances).tolist()
     return round(100 * float(np.mean([Levenshtein.normalized_distance(*pair) for pair in texts])), 1)
 

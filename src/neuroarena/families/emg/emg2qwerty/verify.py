@@ -1,4 +1,4 @@
-"""Checking a folder of emg2qwerty, real or simulated."""
+"""Check a folder of emg2qwerty, real or simulated."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def open_any(root: str | Path) -> Any:
 
 
 def verify(root: str | Path) -> list[Problem]:
-    """List what is missing or inconsistent in a folder; an empty list when it is good.
+    """List what is missing or inconsistent in a folder; an empty list means that it is good.
 
     Signals are not read, only the clock and what was typed.
     """
@@ -56,7 +56,7 @@ def verify(root: str | Path) -> list[Problem]:
 def _check_copy(data: Any, name: str) -> Iterator[str]:
     data.recording(name)
     if not data.text(name):
-        yield "holds no text: no key of the set was pressed."
+        yield "has no text: no key of the set was pressed."
 
 
 def _check_split(data: Any) -> Iterator[Problem]:
@@ -77,7 +77,9 @@ def _check_split(data: Any) -> Iterator[Problem]:
             except InputError:
                 continue
             if found != plain_user(user):
-                yield Problem(SPLIT_FILE, f"says that {session} is of user {user}, its file says {found}.")
+                yield Problem(
+                    SPLIT_FILE, f"states that {session} belongs to user {user}, but its file states {found}."
+                )
     shared = {user for user, _ in split.train} & {user for user, _ in split.test}
     if shared and split.user == "generic":
         yield Problem(SPLIT_FILE, f"has user {min(shared)} in training and in test: the people must differ.")
@@ -87,15 +89,15 @@ def _check_session(data: Emg2Qwerty, name: str) -> Iterator[str]:
     session = data.session(name)
     times = WristbandSource(data.file(name)).times()
     if session.name != name:
-        yield f'says it is session "{session.name}".'
+        yield f'states that it is session "{session.name}".'
     steps = np.diff(times)
     rate = len(steps) / (times[-1] - times[0]) if len(times) > 1 and times[-1] > times[0] else 0.0
     if abs(rate / RATE_HZ - 1) > _RATE_TOLERANCE:
-        yield f"has {rate:.1f} samples a second by its clock, expected {RATE_HZ:g}."
+        yield f"has {rate:.1f} samples per second by its clock, expected {RATE_HZ:g}."
     elif steps.max() > _LARGEST_GAP_S:
         yield f"has a gap of {steps.max():.2f} s after sample {int(steps.argmax())}."
     if not data.text(name):
-        yield "holds no text: no key of the set was pressed."
+        yield "has no text: no key of the set was pressed."
     presses = session.keystrokes["start"].to_numpy()
     if len(presses) and presses[0] < times[0]:
         yield f"has {int((presses < times[0]).sum())} keystrokes before its first sample."

@@ -29,7 +29,7 @@ class WristbandSource:
     """Both wristbands of a session file, 32 channels: the left one's 16 electrodes, then the right one's.
 
     Fields are found by name, so that their order and further fields do not matter. The file is opened at
-    the first read and kept open by each process for itself.
+    the first read and kept open separately by each process.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class WristbandSource:
     Raises
     ------
     InputError
-        When the file is missing, is not HDF5, or its table is not as described; file and field are named.
+        When the file is missing, is not HDF5, or its table is not as described; the message names file and field.
     """
 
     n_channels = len(BANDS) * ELECTRODES
@@ -106,7 +106,7 @@ class WristbandSource:
         return times
 
     def attributes(self, names: Sequence[str] | None = None) -> dict[str, Any]:
-        """Read the attributes of the group, or those of the given names that are there; text as str."""
+        """Read the attributes of the group, or those of the given names that exist; text as str."""
         self._table()
         try:
             there = self._handle.open()[GROUP].attrs
@@ -120,7 +120,7 @@ class WristbandSource:
         return found
 
     def fingerprint(self) -> str:
-        """Give a hash of the file's content."""
+        """Return a hash of the file's content."""
         return digest({"file": file_digest(self.path), "bands": BANDS})
 
     def _read(self, table: Any, fields: list[str], start: int, stop: int) -> np.ndarray:
@@ -149,7 +149,7 @@ class WristbandSource:
         found = self._handle.open().get(f"{GROUP}/{TABLE}")
         if not isinstance(found, h5py.Dataset):
             raise InputError(
-                f'{self.name}: there is no table "{GROUP}/{TABLE}". Is it an emg2qwerty session?'
+                f'{self.name}: there is no table "{GROUP}/{TABLE}". Check that it is an emg2qwerty session.'
             )
         return found
 
