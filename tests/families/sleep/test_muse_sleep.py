@@ -112,7 +112,7 @@ def _rewrite(path: Path, old: str, new: str) -> None:
         (lambda at: _rewrite(at / f"{FIRST}_events.tsv", "\t0\tn2", "x\t0\tn2"), "events.tsv"),
         (lambda at: (at / f"{FIRST}_channels.tsv").unlink(), "has no channels.tsv"),
         (lambda at: (at / f"{FIRST}_eeg.eeg").write_bytes(b"123"), "_eeg.vhdr"),
-        (lambda at: shutil.rmtree(at / "sub-002"), "is missing, but simulated.json lists it"),
+        (lambda at: shutil.rmtree(at / "sub-002"), "is missing, although simulated.json lists it"),
     ],
 )
 def test_verify_names_what_is_damaged(copied: Path, damage: Callable[[Path], object], words: str):

@@ -155,7 +155,7 @@ def test_a_training_part_without_stages_is_refused(strong: Benchmark, make):
     with pytest.raises(InputError, match="learns from recordings with events"):
         make().fit([replace(group, events=None)])
     wake = pd.DataFrame({"onset_s": [0.0], "duration_s": [9e4], "value": ["W"]})
-    with pytest.raises(InputError, match="needs N2 and something else"):
+    with pytest.raises(InputError, match="needs N2 and at least one other stage"):
         make().fit([replace(group, events=wake)])
 
 
@@ -242,7 +242,7 @@ def test_weights_that_are_none_are_refused(tmp_path: Path, content: bytes | None
     path = tmp_path / "weights.safetensors"
     if content is not None:
         path.write_bytes(content)
-    with pytest.raises(InputError, match=r"weights\.safetensors: (there is no such file|cannot be read)"):
+    with pytest.raises(InputError, match=r"weights\.safetensors: (this file does not exist|cannot be read)"):
         load_stager(path)
 
 
@@ -250,9 +250,9 @@ def test_weights_of_something_else_are_refused_and_nothing_is_saved_before_fit(t
     save_file = pytest.importorskip("safetensors.numpy").save_file
     pytest.importorskip("torch")
     save_file({"a": np.zeros(3)}, str(tmp_path / "other.safetensors"))
-    with pytest.raises(InputError, match="does not say that it holds a conv-stager"):
+    with pytest.raises(InputError, match="does not state that it holds a conv-stager"):
         load_stager(tmp_path / "other.safetensors")
-    with pytest.raises(InputError, match="nothing to save before fit"):
+    with pytest.raises(InputError, match="nothing to save; call fit"):
         ConvStager().save(tmp_path / "nothing.safetensors")
     assert not (tmp_path / "nothing.safetensors").exists()
 

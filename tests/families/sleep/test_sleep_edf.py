@@ -175,8 +175,8 @@ def _scribble(path: Path) -> None:
 @pytest.mark.parametrize(
     ("damage", "words"),
     [
-        (lambda at: (at / "SC4001EC-Hypnogram.edf").unlink(), "has no Hypnogram.edf beside it"),
-        (lambda at: (at / "SC4011E0-PSG.edf").unlink(), "has no PSG.edf beside it"),
+        (lambda at: (at / "SC4001EC-Hypnogram.edf").unlink(), "has no Hypnogram.edf next to it"),
+        (lambda at: (at / "SC4011E0-PSG.edf").unlink(), "has no PSG.edf next to it"),
         (
             lambda at: shutil.copy(at / "SC4001E0-PSG.edf", at / "SC4001F0-PSG.edf"),
             "is a second file of the night",

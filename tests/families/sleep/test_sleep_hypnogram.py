@@ -106,7 +106,7 @@ def test_annotations_that_are_no_stages_are_left_alone():
             annotated((0.0, 60.0, "Sleep stage W"), (30.0, 30.0, "Sleep stage 2")),
             "begins before the one before it ends, at 60 s",
         ),
-        (annotated((0.0, 60.0, "Sleep stage 5")), '"Sleep stage 5" at 0 s is no known stage'),
+        (annotated((0.0, 60.0, "Sleep stage 5")), '"Sleep stage 5" at 0 s is not a known stage'),
         (annotated((0.0, 0.0, "Lights off")), "holds no sleep stage"),
         (annotated(), "holds no sleep stage"),
     ],

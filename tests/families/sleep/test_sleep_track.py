@@ -107,7 +107,7 @@ def test_draws_are_spread_evenly_and_depend_on_nothing_but_task_and_id():
 
 
 def test_an_onset_outside_of_its_recording_is_refused():
-    with pytest.raises(InputError, match="lies outside of the recording"):
+    with pytest.raises(InputError, match="lies outside the recording"):
         RULE.stretch("SC4001", 700.0, 100.0, 60_000)
 
 

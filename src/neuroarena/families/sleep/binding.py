@@ -1,4 +1,4 @@
-"""Binding the sleep tasks to folders: who takes part, when sleep sets in, and which stretch is an example."""
+"""Bind the sleep tasks to folders: who takes part, when sleep sets in, and which stretch is an example."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MUSE_RECORDINGS = 540
 
 @dataclass(frozen=True)
 class Nap:
-    """A recording, who it is of, and when sleep sets in (None: never)."""
+    """A recording, its person, and when sleep sets in (None: never)."""
 
     key: str
     subject: str
@@ -56,7 +56,7 @@ def sleep_edf_naps(data: SleepEDF, study: str, k: int, subjects: Iterable[str] |
         expected = [f"{person}{night}" for person in people for night in (1, 2)]
         absent = [key for key in expected if key not in nights and key not in UNPUBLISHED]
         if absent:
-            raise InputError(f"{data.root}: the night {absent[0]} is missing; {len(absent)} nights are.")
+            raise InputError(f"{data.root}: {len(absent)} nights are missing, the first is {absent[0]}.")
     return tuple(
         Nap(key, night.subject, f"night-{night.night}", _stable_n2_s(data, key, k))
         for key, night in nights.items()
@@ -92,7 +92,7 @@ def muse_naps(data: MuseSleep, subjects: Iterable[str] | None) -> tuple[Nap, ...
 
 
 def left_out(naps: Iterable[Nap], rule: StretchRule) -> tuple[str, ...]:
-    """Say which recordings are no examples, and why; nothing when all are."""
+    """Describe which recordings are not examples, and why; empty when all are."""
     never = [nap.key for nap in naps if nap.onset_s is None]
     soon = [nap.key for nap in naps if nap.onset_s is not None and not rule.usable(nap.onset_s)]
     said = []
@@ -107,7 +107,7 @@ def left_out(naps: Iterable[Nap], rule: StretchRule) -> tuple[str, ...]:
 
 
 def make_examples(data: SleepFolder, naps: tuple[Nap, ...], rule: StretchRule) -> pd.DataFrame:
-    """Make the table of examples: one stretch a recording that falls asleep in time."""
+    """Make the table of examples: one stretch per recording in which sleep sets in in time."""
     rows = []
     for nap in naps:
         if nap.onset_s is None or not rule.usable(nap.onset_s):
@@ -132,7 +132,7 @@ def make_examples(data: SleepFolder, naps: tuple[Nap, ...], rule: StretchRule) -
 
 
 def hypnogram_events(data: SleepEDF, key: str) -> pd.DataFrame:
-    """Give the hypnogram of a night as events: onset_s, duration_s, value (W, N1, N2, N3, R or ?), one an epoch."""
+    """Return the hypnogram of a night as events, one per epoch: onset_s, duration_s, value (W, N1, N2, N3, R or ?)."""
     epochs = data.stages(key)
     durations = (-epochs["start_s"].diff(-1)).fillna(EPOCH_S)
     return pd.DataFrame({"onset_s": epochs["start_s"], "duration_s": durations, "value": epochs["stage"]})

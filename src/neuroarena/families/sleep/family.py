@@ -70,11 +70,11 @@ class Sleep:
         return (SPLIT,)
 
     def manifest(self, task: str, definition: str) -> Manifest:
-        """Give the rules of a task."""
+        """Return the rules of a task."""
         return _manifests(definition)[task]
 
     def window(self, task: str, definition: str) -> WindowShape:
-        """Tell what windows look like: 30 s of two or four electrodes."""
+        """Describe the windows: 30 s of two or four electrodes."""
         names, rate_hz = _SHAPES[task]
         stream = self.manifest(task, definition).stream
         assert stream is not None
@@ -166,7 +166,7 @@ def stretch_rule(manifest: Manifest) -> StretchRule:
 
 
 def _with_k(manifest: Manifest, k: int) -> Manifest:
-    """Put another k into the rules: on the title, in the words and in the numbers."""
+    """Put another k into the rules: in the title, the words and the numbers."""
     if k == manifest.caps["following_n2_epochs"]:
         return manifest
     said = "first_n2: whatever follows" if k == 0 else f"followed by at least k = {k} further epochs"

@@ -1,4 +1,4 @@
-"""Who is judged when: the people of every fold, as lists that a missing person does not change."""
+"""The people of every fold, as lists that a missing person does not change."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SPLIT = "other-people"
 
 @functools.cache
 def folds(group: str) -> dict[str, tuple[str, ...]]:
-    """Give the people of every fold of a group ("cassette", "telemetry", "muse")."""
+    """Return the people of every fold of a group ("cassette", "telemetry", "muse")."""
     text = files(__package__).joinpath("people-2026.toml").read_text(encoding="utf-8")
     return {name: tuple(people) for name, people in tomllib.loads(text)[group].items()}
 
@@ -34,7 +34,7 @@ def choose_people(
     """Choose who takes part: those wanted, or everyone.
 
     A simulated set may hold fewer people than the real one. In real data a missing person is an error: leaving
-    someone out silently would be another task of the same name.
+    someone out silently would make it a different task under the same name.
 
     Raises
     ------
@@ -45,7 +45,7 @@ def choose_people(
     strangers = sorted(found - set(known_people(group)))
     if strangers:
         raise InputError(
-            f'{where}: "{strangers[0]}" is in no fold of the split {SPLIT}; {len(strangers)} such people.'
+            f'{where}: "{strangers[0]}" is in no fold of the split {SPLIT}; {len(strangers)} people are not.'
         )
     if wanted is not None:
         asked = list(dict.fromkeys(wanted))
@@ -60,7 +60,7 @@ def choose_people(
     if absent and not simulated:
         raise InputError(
             f"{where}: {len(absent)} of {len(known_people(group))} people are missing, the first {absent[0]}. "
-            "Get them, or name the people to use with the option subjects (which makes another split hash)."
+            "Download them, or name the people to use with the option subjects (which changes the split hash)."
         )
     return tuple(sorted(found))
 
@@ -71,7 +71,7 @@ def other_people(groups: Iterable[str], examples: pd.DataFrame) -> Split:
     Raises
     ------
     InputError
-        When the people there leave nobody to learn from.
+        When the available people leave nobody to train on.
     """
     lists: dict[str, list[str]] = {}
     for group in groups:

@@ -1,4 +1,4 @@
-"""Which stretch of a recording is an example: begun at a time that tells nothing, of one length for all."""
+"""Which stretch of a recording is an example: it begins at an uninformative time and has the same length for all."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ class StretchRule:
 
     A stream begins where its recording begins, but at most D seconds before the onset, and D is drawn for each
     recording by a hash of its id. So the time from the start to the onset depends on the hash, not on the habits
-    of a sleep laboratory (whose recordings begin hours before sleep) nor on those who cut the files.
+    of a sleep laboratory (whose recordings begin hours before sleep) nor on how the files were cut.
 
     Attributes
     ----------
     least_s, most_s : float
         D is drawn evenly from least_s to most_s. An onset sooner than least_s cannot be used.
     length_s : float
-        Of every stretch; less only where the recording ends before.
+        Of every stretch; shorter only where the recording ends earlier.
 
     Examples
     --------
@@ -36,26 +36,26 @@ class StretchRule:
     length_s: float
 
     def most_before_s(self, key: str) -> float:
-        """Draw how many seconds before the onset the stream of a recording may begin at most."""
+        """Draw the largest number of seconds before the onset at which the stream of a recording may begin."""
         drawn = hashlib.sha256(f"{self.task} {key}".encode()).digest()
         fraction = int.from_bytes(drawn[:8], "big") / 2**64
         return self.least_s + fraction * (self.most_s - self.least_s)
 
     def usable(self, onset_s: float) -> bool:
-        """Say whether the onset is late enough for a stream to begin before it."""
+        """Return whether the onset is late enough for a stream to begin before it."""
         return onset_s >= self.least_s
 
     def stretch(self, key: str, onset_s: float, rate_hz: float, n_samples: int) -> tuple[int, int, float]:
-        """Give the first and the last sample of a stretch, and the seconds from the first to the onset.
+        """Return the first and the last sample of a stretch, and the seconds from the first to the onset.
 
         Raises
         ------
         InputError
-            When the onset lies outside of the recording.
+            When the onset lies outside the recording.
         """
         if not 0 <= onset_s * rate_hz < n_samples:
             raise InputError(
-                f"{key}: the onset at {onset_s:g} s lies outside of the recording, "
+                f"{key}: the onset at {onset_s:g} s lies outside the recording, "
                 f"which lasts {n_samples / rate_hz:g} s."
             )
         start = max(0, round((onset_s - self.most_before_s(key)) * rate_hz))

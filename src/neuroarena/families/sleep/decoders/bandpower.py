@@ -20,7 +20,7 @@ BANDS_HZ = ((0.5, 4.0), (4.0, 8.0), (8.0, 12.0), (12.0, 16.0), (16.0, 30.0))
 
 @dataclass(frozen=True)
 class BandPower:
-    """Logarithm of the power in each band, of each channel, in every window by itself.
+    """Logarithm of the power in each band, of each channel, separately in every window.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class BandPower:
         Below half the rate.
     segment_s : float
         Power is averaged over half-overlapping Hann segments of this length, each without its mean: an offset
-        of an electrode is no slow wave.
+        of an electrode is not a slow wave.
 
     Examples
     --------
@@ -71,14 +71,14 @@ class BandPower:
 
 
 class RunningBaseline:
-    """The mean of all that was heard so far in a stream; it never knows what is to come."""
+    """The mean of everything heard so far in a stream; it never sees the future."""
 
     def __init__(self) -> None:
         self._sum: np.ndarray | float = 0.0
         self._n = 0
 
     def beside(self, values: np.ndarray) -> np.ndarray:
-        """Give the values, and how far they are from the mean up to now: float (2 n,)."""
+        """Return the values, and their distance from the mean so far: float (2 n,)."""
         self._sum = self._sum + values.astype(np.float64)
         self._n += 1
         return np.concatenate([values, values - self._sum / self._n])
@@ -86,9 +86,9 @@ class RunningBaseline:
 
 @dataclass
 class BandpowerStager:
-    """Band power, a multinomial logistic stager, and the first stable N2 in what it says.
+    """Band power, a multinomial logistic stager, and the first stable N2 in its output.
 
-    Everything is causal: a window is set beside the mean of the windows before it, the scaler is fitted on
+    Everything is causal: a window is compared with the mean of the windows before it, the scaler is fitted on
     training people only, and the rule looks back.
 
     Parameters
@@ -147,6 +147,6 @@ class BandpowerStager:
 
 
 def _causal(windows: np.ndarray) -> np.ndarray:
-    """Set every window of a stream beside the mean of those up to it: float (windows, 2 n)."""
+    """Join every window of a stream with its distance from the mean so far: float (windows, 2 n)."""
     baseline = RunningBaseline()
     return np.stack([baseline.beside(window.ravel()) for window in windows])

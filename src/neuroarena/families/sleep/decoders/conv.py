@@ -39,7 +39,7 @@ FORMAT = "neuroarena conv-stager"
 
 @dataclass(frozen=True)
 class StagerShape:
-    """What the tensors of a conv-stager follow from.
+    """The sizes that determine the tensors of a conv-stager.
 
     Attributes
     ----------
@@ -84,16 +84,16 @@ def build_network(shape: StagerShape) -> Any:
 
 
 class RunningScale:
-    """The root mean square of all that was heard so far in a stream; it never knows what is to come."""
+    """The root mean square of everything heard so far in a stream; it never sees the future."""
 
     def __init__(self) -> None:
         self._power = 0.0
         self._n = 0
 
     def scaled(self, window: np.ndarray) -> np.ndarray:
-        """Take the mean of every channel off a window (channels, samples), and divide by the scale up to now."""
+        """Subtract the mean of every channel of a window (channels, samples), and divide by the scale so far."""
         centred = window - window.mean(axis=1, keepdims=True)
-        # The median of channels: one loose electrode must not quieten the others.
+        # The median of channels: one loose electrode must not attenuate the others.
         self._power += float(np.median((centred.astype(np.float64) ** 2).mean(axis=1)))
         self._n += 1
         scaled: np.ndarray = (centred / np.sqrt(self._power / self._n + 1e-12)).astype(np.float32)
@@ -102,7 +102,7 @@ class RunningScale:
 
 @dataclass
 class ConvStager:
-    """A convolutional stager of raw windows, and the first stable N2 in what it says.
+    """A convolutional stager of raw windows, and the first stable N2 in its output.
 
     Parameters
     ----------
@@ -111,11 +111,11 @@ class ConvStager:
     kernel_s : float
         Length of the filters, in seconds.
     stride : int
-        Samples from one place of a filter to the next.
+        Samples between two positions of a filter.
     max_epochs, batch_size, learning_rate, weight_decay
         Of the training, by Adam.
     thin : int
-        Only every so many windows of a stream are trained on: windows overlap.
+        Train on every `thin`-th window of a stream only: windows overlap.
     k : int
         Epochs of N2 or deeper that must follow.
     features : FeatureChain
@@ -178,7 +178,7 @@ class ConvStager:
         )
 
     def _deep(self, windows: np.ndarray) -> np.ndarray:
-        """Give the probability of N2 or deeper of each window, float64 (n,)."""
+        """Return the probability of N2 or deeper of each window, float64 (n,)."""
         torch = import_torch("The decoder conv-stager")
         with private_torch(torch):
             said = outputs(self.network_, torch.from_numpy(windows), 256)
@@ -191,7 +191,7 @@ class ConvStager:
         Raises
         ------
         InputError
-            When the stream has other channels than those trained on.
+            When the channels of the stream differ from those in training.
         """
         if len(meta.channels) != self.shape_.channels:
             raise InputError(
@@ -206,7 +206,7 @@ class ConvStager:
         Raises
         ------
         InputError
-            When the window has another length than those trained on.
+            When the length of the window differs from those in training.
         """
         if window.shape[1] != self.shape_.samples:
             raise InputError(
@@ -228,10 +228,10 @@ class ConvStager:
         MissingDependency
             When safetensors is not installed.
         InputError
-            When nothing was learned yet.
+            When the decoder is not fitted yet.
         """
         if not hasattr(self, "network_"):
-            raise InputError("conv-stager: there is nothing to save before fit().")
+            raise InputError("conv-stager: there is nothing to save; call fit() first.")
         note = {"format": FORMAT, "shape": asdict(self.shape_), "rule": asdict(self.rule_), "said": said}
         torch_files = _safetensors()
         with atomic.replacing(path) as temporary:
@@ -248,7 +248,7 @@ def _scaled(stream: Heard) -> Heard:
 
 @dataclass
 class TrainedStager(ConvStager):
-    """A conv-stager with the weights of a file; it is played as it is, and `fit` learns nothing.
+    """A conv-stager with the weights of a file; it is used as it is, and `fit` learns nothing.
 
     Parameters
     ----------
@@ -261,31 +261,31 @@ class TrainedStager(ConvStager):
     def fit(
         self, train: Part, validation: Part | None = None, context: Context | None = None
     ) -> TrainedStager:
-        """Load the weights; the training part is not looked at."""
+        """Load the weights; the training part is ignored."""
         self.shape_, self.rule_, self.network_ = load_stager(self.weights)
         return self
 
 
 def load_stager(path: str | Path) -> tuple[StagerShape, OnsetRule, Any]:
-    """Read a file that :meth:`ConvStager.save` wrote: what it is for, its rule, and the network.
+    """Read a file that :meth:`ConvStager.save` wrote: its shape, its rule, and the network.
 
     Raises
     ------
     InputError
-        When the file is missing, is no safetensors file of a conv-stager, or holds other tensors.
+        When the file is missing, is not a safetensors file of a conv-stager, or holds other tensors.
     """
     import_torch("The decoder conv-stager")
     torch_files = _safetensors()
     file = Path(path)
     if not file.is_file():
-        raise InputError(f"{file}: there is no such file. Expected the weights of a conv-stager.")
+        raise InputError(f"{file}: this file does not exist. Expected the weights of a conv-stager.")
     try:
         import safetensors
 
         with safetensors.safe_open(str(file), framework="pt") as opened:
             note = json.loads((opened.metadata() or {}).get("neuroarena", "{}"))
         if note.get("format") != FORMAT:
-            raise ValueError("its header does not say that it holds a conv-stager")
+            raise ValueError("its header does not state that it holds a conv-stager")
         shape = StagerShape(**{**note["shape"], "classes": tuple(note["shape"]["classes"])})
         rule = OnsetRule(**note["rule"])
         network = build_network(shape)

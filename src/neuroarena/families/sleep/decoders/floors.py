@@ -13,7 +13,7 @@ from neuroarena.features import FeatureChain
 
 
 def training_seconds(train: Part) -> np.ndarray:
-    """Give the targets of a training part, all recordings together: float64 (n,).
+    """Return the targets of a training part, all recordings together: float64 (n,).
 
     Raises
     ------
@@ -38,7 +38,7 @@ class SleepMedian:
         return self
 
     def start(self, meta: StreamMeta) -> None:
-        """Get ready for a stream: there is nothing to do."""
+        """Prepare for a stream: there is nothing to do."""
 
     def step(self, window: np.ndarray) -> float:
         """Answer the median."""
@@ -53,20 +53,20 @@ class SleepChance:
     features: FeatureChain = field(default_factory=FeatureChain)
 
     def fit(self, train: Part, validation: Part | None = None, context: Context | None = None) -> SleepChance:
-        """Remember the targets, and a number from which all guesses come."""
+        """Remember the targets, and a seed for all guesses."""
         self.targets_ = training_seconds(train)
         self.seed_ = int((context or Context()).rng.integers(2**63))
         return self
 
     def start(self, meta: StreamMeta) -> None:
-        """Forget the stream before."""
+        """Forget the previous stream."""
         self.guess_: float | None = None
 
     def step(self, window: np.ndarray) -> Any:
-        """Guess once, and stay with it."""
+        """Guess once, and keep the guess."""
         if self.guess_ is None:
-            # Every stream gets a fresh copy of the decoder, so that a generator kept here would guess alike in
-            # all of them. The signal's own rounding is as good as a die.
+            # Every stream gets a fresh copy of the decoder, so a generator kept here would guess the same in
+            # all of them. The rounding of the signal itself serves as the source of randomness.
             dice = np.random.default_rng([self.seed_, int(np.abs(window).sum() * 1e3) % 2**32])
             self.guess_ = float(dice.choice(self.targets_))
         return self.guess_

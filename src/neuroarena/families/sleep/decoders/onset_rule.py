@@ -1,4 +1,4 @@
-"""From probabilities of deep sleep, one a window, to the first stable N2."""
+"""From probabilities of deep sleep, one per window, to the first stable N2."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 import numpy as np
 
 EPOCH_S = 30.0
-# What is tried on the training streams: seconds over which probabilities are averaged, and thresholds.
+# Candidates that are tried on the training streams: seconds over which probabilities are averaged, and thresholds.
 SMOOTHINGS_S = (0.0, 30.0, 60.0, 90.0, 150.0)
 THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.7)
 
 
 @dataclass(frozen=True)
 class OnsetRule:
-    """When is N2 stable? When it was probable for an epoch and for `k` epochs more.
+    """The rule for stable N2: probable for an epoch and for `k` further epochs.
 
     Attributes
     ----------
@@ -26,7 +26,7 @@ class OnsetRule:
     smoothing : int
         Windows over which probabilities are averaged, backwards from now: no window waits for the future.
     threshold : float
-        From which average on a window counts as N2 or deeper.
+        Average from which on a window counts as N2 or deeper.
     k : int
         Epochs of 30 s that must follow.
     shift_s : float
@@ -34,7 +34,7 @@ class OnsetRule:
     fallback_s : float
         The answer as long as there is no stable N2.
     earliest_s : float
-        What begins sooner does not count: no training stream was stable so soon, and an average of the first few
+        An earlier onset does not count: no training stream was stable so soon, and an average of the first few
         windows is the least certain.
     """
 
@@ -60,7 +60,7 @@ class OnsetRule:
         Parameters
         ----------
         probabilities : sequence of float arrays (windows,)
-            Of N2 or deeper, one array a stream.
+            Of N2 or deeper, one array per stream.
         targets : float array (streams,)
             Seconds to the onset.
         hop_s, k
@@ -91,7 +91,7 @@ class OnsetRule:
 
 @dataclass
 class OnsetFinder:
-    """Apply an onset rule to a stream as it comes."""
+    """Applies an onset rule to a stream as it arrives."""
 
     rule: OnsetRule
     found: int | None = None
@@ -100,7 +100,7 @@ class OnsetFinder:
     _windows: int = 0
 
     def add(self, probability: float) -> float:
-        """Take the probability of the next window; give the answer so far, in seconds from the stream's start."""
+        """Take the probability of the next window; return the answer so far, in seconds from the stream's start."""
         self._recent.append(probability)
         if len(self._recent) > self.rule.smoothing:
             self._recent.popleft()

@@ -1,4 +1,4 @@
-"""What stagers learn from: the windows of training streams, as they would be heard, with the stage of each."""
+"""Training data of stagers: the windows of training streams, as they would be heard, with the stage of each."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _DEFAULT = StreamRule(window_s=30.0, hop_s=10.0, answer="last")
 
 
 def stream_rule(context: Context | None) -> StreamRule:
-    """Give the rule by which test recordings will be played; 30 s windows every 10 s where none is known."""
+    """Return the rule by which test recordings will be played; 30 s windows every 10 s where none is known."""
     return (context.stream if context is not None else None) or _DEFAULT
 
 
@@ -34,7 +34,7 @@ class Heard:
     Attributes
     ----------
     windows : float32 array (windows, channels, ...)
-        What the decoder's features make of each window, in time order.
+        The decoder's features of each window, in time order.
     stages : list of str
         Stage at the middle of each window; "?" where it is unknown.
     target_s : float
@@ -47,7 +47,7 @@ class Heard:
 
 
 def heard(train: Part, features: FeatureChain, rule: StreamRule) -> Iterator[Heard]:
-    """Go through the training streams, cut into the windows in which they would be played.
+    """Yield the training streams, cut into the windows in which they would be played.
 
     Raises
     ------
@@ -84,7 +84,7 @@ def _hear(
 
 
 def stages_at(events: pd.DataFrame, times_s: np.ndarray) -> list[str]:
-    """Give the stage at each time, from events that are a hypnogram or a single n2_onset.
+    """Return the stage at each time, from events that are a hypnogram or a single n2_onset.
 
     Examples
     --------
@@ -119,7 +119,7 @@ def classes_of(streams: list[Heard]) -> tuple[str, ...]:
     classes = tuple(stage for stage in (*STAGES, BEFORE, AFTER) if stage in found)
     if len(classes) < 2 or not set(classes) & set(DEEP):
         raise InputError(
-            f"A stager needs N2 and something else to tell it from; the training part has "
+            f"A stager needs N2 and at least one other stage; the training part has "
             f"{', '.join(classes) or 'no stage'}."
         )
     return classes

@@ -1,4 +1,4 @@
-"""Reading the Muse sleep-onset set: BIDS, BrainVision files of four electrodes, one event a recording."""
+"""Read the Muse sleep-onset set: BIDS, BrainVision files of four electrodes, one event per recording."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class MuseSleep:
     sessions : dict of str to Session
         Key -> recording, in the order of people and sessions.
     card : dict or None
-        What the simulation says about itself; None for real data.
+        The card of the simulation; None for real data.
     simulated : bool
 
     Raises
@@ -67,7 +67,7 @@ class MuseSleep:
         for row in bids_recordings(self.root, "eeg", TASK).itertuples(index=False):
             key = f"sub-{row.subject}_ses-{row.session}"
             if key in self.sessions:
-                raise InputError(f"{row.path}: is a second recording of {key}; expected one a session.")
+                raise InputError(f"{row.path}: is a second recording of {key}; keep one per session.")
             self.sessions[key] = Session(key, str(row.subject), str(row.session), Path(str(row.path)))
         self.card = read_card(self.root)
         self.simulated = bool(self.card and self.card.get("simulated"))
@@ -77,7 +77,7 @@ class MuseSleep:
         return f"MuseSleep({str(self.root)!r}, {kind}{len(self.sessions)} recordings)"
 
     def session(self, key: str) -> Session:
-        """Give a recording's files.
+        """Return a recording's files.
 
         Raises
         ------
@@ -106,7 +106,7 @@ class MuseSleep:
         return recording.select(list(CHANNELS))
 
     def onset_s(self, key: str) -> float:
-        """Give the seconds from a recording's first sample to N2, as its events.tsv says.
+        """Return the seconds from a recording's first sample to N2, as stated in its events.tsv.
 
         Raises
         ------
@@ -124,5 +124,5 @@ class MuseSleep:
         return float(onsets[0])
 
     def events(self, key: str) -> pd.DataFrame:
-        """Give the one event of a recording: onset_s, duration_s and value ("n2_onset")."""
+        """Return the one event of a recording: onset_s, duration_s and value ("n2_onset")."""
         return pd.DataFrame({"onset_s": [self.onset_s(key)], "duration_s": [0.0], "value": [ONSET]})

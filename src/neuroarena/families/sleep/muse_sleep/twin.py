@@ -1,4 +1,4 @@
-"""Writing a simulated Muse sleep-onset set: BIDS, BrainVision, with sleep of a known strength in it."""
+"""Write a simulated Muse sleep-onset set: BIDS, BrainVision, with sleep of a known strength in it."""
 
 from __future__ import annotations
 
@@ -61,18 +61,18 @@ def simulate(
     root : path
         The folder; missing, empty, or an earlier twin (which is replaced when its options differ).
     people, recordings : int
-        How many people, 1 to 203, and recordings of each, 1 to 5.
+        Number of people, 1 to 203, and of recordings of each, 1 to 5.
     longest : int
         Minutes of the longest recording, 11 to 35.
     seed : int
-        Where the chance comes from; the same seed gives the same numbers.
+        Seed of all randomness; the same seed yields the same numbers.
     strength : float
         How strongly rhythms follow the stages; 0 leaves pure chance.
     plant_leak : {"channel", "length", "order"}, optional
         Plant an answer where none should be: an electrode that counts down to N2; recordings that end
         90 s after N2, too soon for any stream to be cut to the common length; recordings sorted by when N2 comes.
     progress : callable, optional
-        Called with recordings written, recordings in all, and the file's name.
+        Called with the recordings written, their total number, and the file's name.
 
     Returns
     -------
@@ -157,7 +157,7 @@ def _write_recording(
 
 
 def _add_nuisance(brain: np.ndarray, rng: np.random.Generator) -> dict[str, int]:
-    """Add what the real recordings carry: hum of the mains in many, large offsets in one channel of ten."""
+    """Add what the real recordings contain: mains hum in many, large offsets in one channel of ten."""
     time = np.arange(brain.shape[1], dtype=np.float32) / RATE_HZ
     hum = {50: 0, 60: 0}
     if rng.random() < 0.5:

@@ -1,4 +1,4 @@
-"""Checking a folder of the Muse sleep-onset set, real or simulated."""
+"""Check a folder of the Muse sleep-onset set, real or simulated."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ RATE_HZ = 128.0
 
 
 def verify(root: str | Path) -> list[Problem]:
-    """List what is missing or inconsistent in a folder; an empty list when it is good.
+    """List what is missing or inconsistent in a folder; an empty list means that it is good.
 
     Headers and tables are read, samples are not.
 
@@ -26,7 +26,7 @@ def verify(root: str | Path) -> list[Problem]:
     except InputError as error:
         return [_problem(error, Path(root), ".")]
     problems = [
-        Problem(entry["recording"], "is missing, but simulated.json lists it.")
+        Problem(entry["recording"], "is missing, although simulated.json lists it.")
         for entry in (data.card or {}).get("recordings", [])
         if entry["recording"] not in data.sessions
     ]
@@ -46,13 +46,16 @@ def _check_session(data: MuseSleep, key: str) -> list[Problem]:
         problems.append(Problem(file, f"is sampled at {recording.rate_hz:g} Hz; expected {RATE_HZ:g} Hz."))
     if not 0 <= onset_s < recording.duration_s:
         problems.append(
-            Problem(file, f"N2 is said to begin at {onset_s:g} s, outside of its {recording.duration_s:g} s.")
+            Problem(
+                file,
+                f"N2 begins at {onset_s:g} s by its events, outside its {recording.duration_s:g} s.",
+            )
         )
     return problems
 
 
 def _problem(error: InputError, root: Path, file: str) -> Problem:
-    """Make a problem of a refusal; most begin with the path of the file, which is then the one named."""
+    """Turn a refusal into a problem; most begin with the path of a file, which is then the one named."""
     message, prefix = str(error), f"{root}/"
     if message.startswith(prefix):
         file, _, message = message.removeprefix(prefix).partition(": ")

@@ -34,15 +34,15 @@ _TOLERANCE_S = 1e-3
 def stage_epochs(annotations: pd.DataFrame, name: str = "hypnogram") -> pd.DataFrame:
     """Cut annotations into epochs of 30 seconds, each from its annotation's own onset.
 
-    Annotations that are no stages ("Lights off", "Recording starts") are left alone. A gap between two annotations,
-    and what remains of an annotation that is no multiple of 30 seconds, become one row of the stage "?".
+    Annotations that are not stages ("Lights off", "Recording starts") are ignored. A gap between two annotations,
+    and the remainder of an annotation that is not a multiple of 30 seconds, become one row of the stage "?".
 
     Parameters
     ----------
     annotations : DataFrame
         Columns onset_s, duration_s, description; in any order of rows.
     name : str
-        What errors call the hypnogram.
+        Name of the hypnogram in errors.
 
     Returns
     -------
@@ -52,7 +52,7 @@ def stage_epochs(annotations: pd.DataFrame, name: str = "hypnogram") -> pd.DataF
     Raises
     ------
     InputError
-        When an annotation is a stage that nobody knows, two annotations overlap, or there is no stage at all.
+        When an annotation is an unknown stage, two annotations overlap, or there is no stage at all.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def _scored(annotations: pd.DataFrame, name: str) -> list[tuple[float, float, st
             rows.append((float(onset), float(duration), STAGES[words]))
         elif words.startswith("Sleep stage"):
             raise InputError(
-                f'{name}: the annotation "{words}" at {onset:g} s is no known stage. '
+                f'{name}: the annotation "{words}" at {onset:g} s is not a known stage. '
                 f"Expected one of {', '.join(STAGES)}."
             )
     if not rows:
@@ -123,9 +123,9 @@ def first_stable_n2(stages: Sequence[str], k: int = 1) -> int | None:
     Parameters
     ----------
     stages : sequence of str
-        W, N1, N2, N3, R or ?, one an epoch, as :func:`stage_epochs` gives them.
+        W, N1, N2, N3, R or ?, one per epoch, as :func:`stage_epochs` returns them.
     k : int
-        Epochs that must follow; 0 asks for the first N2 alone.
+        Epochs that must follow; 0 means the first N2 alone.
 
     Returns
     -------

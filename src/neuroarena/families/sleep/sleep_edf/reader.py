@@ -1,4 +1,4 @@
-"""Reading Sleep-EDF Expanded as it lies on disk."""
+"""Read Sleep-EDF Expanded as it is laid out on disk."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class SleepEDF:
     nights : dict of str to Night
         Key -> files, sorted by key. Pairs are found by the first six characters of the names.
     card : dict or None
-        What the simulation says about itself; None for real data.
+        The card of the simulation; None for real data.
     simulated : bool
 
     Raises
@@ -75,7 +75,7 @@ class SleepEDF:
     def __init__(self, root: str | Path) -> None:
         self.root = Path(root)
         if not self.root.is_dir():
-            raise InputError(f"{self.root}: there is no such folder. Give the folder of Sleep-EDF.")
+            raise InputError(f"{self.root}: this folder does not exist. Name the folder of Sleep-EDF.")
         self.nights = _pairs(self.root)
         self.card = read_card(self.root)
         self.simulated = bool(self.card and self.card.get("simulated"))
@@ -85,7 +85,7 @@ class SleepEDF:
         return f"SleepEDF({str(self.root)!r}, {kind}{len(self.nights)} nights)"
 
     def night(self, key: str) -> Night:
-        """Give the files of a night.
+        """Return the files of a night.
 
         Raises
         ------
@@ -108,7 +108,7 @@ class SleepEDF:
         """
         path = self.night(key).signals
         with warnings.catch_warnings():
-            # Breath, temperature and marker are recorded once a second in every file; no one asked for them.
+            # Breath, temperature and marker are recorded once per second in every file; they are not needed here.
             warnings.filterwarnings("ignore", message=".*recorded at a lower rate.*")
             recording = open_file(path)
         found = {_plain(name): name for name in recording.channels["name"]}
@@ -119,7 +119,7 @@ class SleepEDF:
         return recording.select([found[_plain(name)] for name in CHANNELS])
 
     def annotations(self, key: str) -> pd.DataFrame:
-        """Read what the hypnogram of a night says, as it says it.
+        """Read the annotations of the hypnogram of a night, unchanged.
 
         Returns
         -------
@@ -136,14 +136,14 @@ class SleepEDF:
         return read_annotations(self.night(key).hypnogram)
 
     def stages(self, key: str) -> pd.DataFrame:
-        """Give the epochs of a night: start_s and stage; see :func:`.hypnogram.stage_epochs`."""
+        """Return the epochs of a night: start_s and stage; see :func:`.hypnogram.stage_epochs`."""
         return stage_epochs(self.annotations(key), str(self.night(key).hypnogram))
 
 
 def read_annotations(path: Path) -> pd.DataFrame:
     """Read the annotations of an EDF+ file that holds nothing else.
 
-    :func:`neuroarena.recordings.annotations` ends what it reads where the signal ends, and here is no signal.
+    :func:`neuroarena.recordings.annotations` stops reading where the signal ends, and here there is no signal.
     """
     try:
         import mne
@@ -154,7 +154,7 @@ def read_annotations(path: Path) -> pd.DataFrame:
             warnings.simplefilter("ignore")
             found = mne.read_annotations(path)
     except Exception as error:
-        # Anything: on a broken file MNE fails wherever the bytes lead it.
+        # Any error: on a broken file MNE fails wherever the bytes lead it.
         text = " ".join(str(error).split())[:200] or type(error).__name__
         raise InputError(f"{path}: cannot be read as an EDF+ file of annotations: {text}") from error
     return pd.DataFrame(
@@ -167,7 +167,7 @@ def read_annotations(path: Path) -> pd.DataFrame:
 
 
 def _plain(name: str) -> str:
-    """Fold what writers of EDF do to labels: case, spaces, and the leading kind."""
+    """Normalise what writers of EDF do to labels: case, spaces, and the leading kind."""
     return re.sub(r"^EEG", "", re.sub(r"\s+", "", name).upper())
 
 
@@ -183,13 +183,13 @@ def _pairs(root: Path) -> dict[str, Night]:
     if not signals and not hypnograms:
         raise InputError(
             f"{root}: holds no SC4ssNX0-PSG.edf or ST7ssNJ0-PSG.edf, here or in sleep-cassette/ or "
-            "sleep-telemetry/, so it is no Sleep-EDF."
+            "sleep-telemetry/, so it is not a Sleep-EDF folder."
         )
     for here, there, kind in ((signals, hypnograms, "Hypnogram"), (hypnograms, signals, "PSG")):
         alone = sorted(set(here) - set(there))
         if alone:
             raise InputError(
-                f"{here[alone[0]]}: has no {kind}.edf beside it whose name begins with {alone[0]}. "
+                f"{here[alone[0]]}: has no {kind}.edf next to it whose name begins with {alone[0]}. "
                 "Signals and hypnograms come in pairs."
             )
     return {key: Night(key, key[:5], int(key[5]), signals[key], hypnograms[key]) for key in sorted(signals)}
@@ -201,7 +201,7 @@ def _by_key(files: list[Path], pattern: re.Pattern[str]) -> dict[str, Path]:
         match = pattern.fullmatch(path.name)
         if match and match[1] in found:
             raise InputError(
-                f"{path}: is a second file of the night {match[1]}, besides {found[match[1]].name}."
+                f"{path}: is a second file of the night {match[1]}, in addition to {found[match[1]].name}."
             )
         if match:
             found[match[1]] = path

@@ -1,4 +1,4 @@
-"""Writing a simulated Sleep-EDF: pairs of EDF files in the real layout, with sleep of a known strength in them."""
+"""Write a simulated Sleep-EDF: pairs of EDF files in the real layout, with sleep of a known strength in them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ GENERATOR = "neuroarena sleep_edf twin"
 GENERATOR_VERSION = 1
 RATE_HZ = 100
 RECORD_S = 30
-# The people of the cassette study: five numbers were never given out.
+# The people of the cassette study: five numbers were never assigned.
 PEOPLE = tuple(number for number in range(83) if number not in (39, 68, 69, 78, 79))
 # Seconds of the task that the nights are made for: from the start of a stream to stable N2, and its length.
 LEAST_S, MOST_S, STREAM_S = 300, 1500, 1800
@@ -56,18 +56,18 @@ def simulate(
     root : path
         The folder; missing, empty, or an earlier twin (which is replaced when its options differ).
     people, nights : int
-        How many people, 1 to 78, and nights of each, 1 or 2.
+        Number of people, 1 to 78, and of nights of each, 1 or 2.
     minutes : int
         Length of every recording, 51 to 1440; real ones last 20 to 24 hours.
     seed : int
-        Where the chance comes from; the same seed gives the same numbers.
+        Seed of all randomness; the same seed yields the same numbers.
     strength : float
         How strongly rhythms follow the stages; 0 leaves pure chance.
     plant_leak : {"channel", "length", "order"}, optional
         Plant an answer where none should be: a channel that counts down to stable N2; recordings that
         end exactly 300 s after it; nights sorted by when it comes.
     progress : callable, optional
-        Called with nights written, nights in all, and the file's name.
+        Called with the nights written, their total number, and the file's name.
 
     Returns
     -------
@@ -120,7 +120,7 @@ def _write(root: Path, options: dict[str, Any], progress: Progress | None) -> di
 
 
 def _onset(number: int, total: int, options: dict[str, Any], rng: np.random.Generator) -> int:
-    """Choose the epoch of stable N2, so late that a stream can begin anywhere, and so early that it can go on."""
+    """Choose the epoch of stable N2, late enough for a stream to begin anywhere and early enough for it to continue."""
     if options["plant_leak"] == "order":
         # Early, so that streams begin where recordings do and the order of nights is that of targets.
         return (LEAST_S + (MOST_S - LEAST_S) * (number + 1) // (4 * total)) // sleep.EPOCH_S
@@ -139,7 +139,7 @@ def _write_night(
         n_epochs = onset + LENGTH_LEAK_S // sleep.EPOCH_S
         stages, brain = stages[:n_epochs], brain[:, : n_epochs * sleep.EPOCH_S * RATE_HZ]
     if options["plant_leak"] == "channel":
-        # Twenty seconds a microvolt: an hour fits the range of the channel.
+        # Twenty seconds per microvolt: an hour fits the range of the channel.
         brain[1] = (onset * sleep.EPOCH_S - np.arange(brain.shape[1]) / RATE_HZ) / 20.0
     began = datetime.datetime(1989, 4, 24 + night, 16, int(rng.integers(60)), 0)
     _write_signals(folder / f"{key}E0-PSG.edf", brain, began, rng)

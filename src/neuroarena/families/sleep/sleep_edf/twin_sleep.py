@@ -1,4 +1,4 @@
-"""The planted model of simulated nights: how stages follow each other, what they sound like, and how well one can do.
+"""The planted model of simulated nights: how stages follow each other, how they sound, and the best possible score.
 
 Both sleep twins use it. Every epoch of 30 s has a *depth*, drawn from a normal distribution whose mean rises
 with its stage; rhythms grow or fade with the depth. Whoever sees the depths and knows these numbers can do no better
@@ -104,7 +104,7 @@ def _unit(noise: np.ndarray) -> np.ndarray:
 def ideal_error(
     strength: float, least_s: int, most_s: int, horizon_s: int, draws: int = 400, seed: int = 0
 ) -> float:
-    """Estimate the least mean absolute error there can be, in seconds, over simulated streams.
+    """Estimate the smallest possible mean absolute error, in seconds, over simulated streams.
 
     The best possible decoder sees the depth of every epoch and the borders of epochs, knows how stages
     follow each other, and answers with the median of what is then probable. A real decoder sees less.
@@ -134,7 +134,7 @@ def ideal_error(
 
 
 def onset_posterior(depths: np.ndarray, onsets: np.ndarray, strength: float) -> np.ndarray:
-    """Give the probability of every possible onset after all depths were seen: float (len(onsets),)."""
+    """Return the probability of every possible onset given all depths: float (len(onsets),)."""
     chances = np.exp(-0.5 * (depths[:, np.newaxis] - strength * DEPTH) ** 2)
     before, scale = _forward(chances)
     after = _backward(chances)
@@ -150,7 +150,7 @@ def onset_posterior(depths: np.ndarray, onsets: np.ndarray, strength: float) -> 
 
 
 def _forward(chances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Follow the chain before sleep: row i is the state of epoch i - 1 before it is looked at, with its log scale."""
+    """Follow the chain before sleep: row i is the state of epoch i - 1 before it is observed, with its log scale."""
     n = len(chances)
     state = np.linalg.matrix_power(BEFORE, 200)[0]
     states, scales = np.zeros((n + 1, 3)), np.zeros(n + 1)
@@ -164,7 +164,7 @@ def _forward(chances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _backward(chances: np.ndarray) -> np.ndarray:
-    """Give the log probability of epochs i, i + 1, ... when stable N2 begins in epoch i."""
+    """Return the log probability of epochs i, i + 1, ... when stable N2 begins in epoch i."""
     n = len(chances)
     ahead, scale = np.ones(5), 0.0
     logs = np.full(n + 1, -np.inf)

@@ -1,4 +1,4 @@
-"""Checking a folder of Sleep-EDF, real or simulated."""
+"""Check a folder of Sleep-EDF, real or simulated."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ RATE_HZ = 100.0
 
 
 def verify(root: str | Path) -> list[Problem]:
-    """List what is missing or inconsistent in a folder; an empty list when it is good.
+    """List what is missing or inconsistent in a folder; an empty list means that it is good.
 
     Headers and hypnograms are read, samples are not: a real folder takes a minute at most.
 
@@ -75,7 +75,7 @@ def _check_stages(stages: pd.DataFrame, file: str, length_s: float | None) -> li
 
 
 def _problem(error: InputError, root: Path, file: str) -> Problem:
-    """Make a problem of a refusal; most begin with the path of the file, which is then the one named."""
+    """Turn a refusal into a problem; most begin with the path of a file, which is then the one named."""
     message, prefix = str(error), f"{root}/"
     if message.startswith(prefix):
         file, _, message = message.removeprefix(prefix).partition(": ")
