@@ -267,7 +267,7 @@ def test_a_probe_travels_without_its_encoder_and_finds_the_same_again(folder):
     sent = pickle.loads(pickle.dumps(probe))
     assert np.array_equal(sent.predict(part(seed=1)), probe.predict(part(seed=1)))
     np.save(folder / "weights.npy", np.zeros((60, 7)))
-    with pytest.raises(NeuroarenaError, match="other weights than when the run was planned"):
+    with pytest.raises(NeuroarenaError, match="changed its weights since the run was planned"):
         pickle.loads(pickle.dumps(probe)).predict(part(seed=1))
 
 

@@ -201,5 +201,5 @@ def test_every_frame_is_judged_once():
 
 def test_too_few_frames_are_refused():
     probe = EncoderProbe("transfer_encoders:FewFrames")
-    with pytest.raises(NeuroarenaError, match="5 frames for 5 s of EMG; expected at least 25 a second"):
+    with pytest.raises(NeuroarenaError, match="5 frames for 5 s of EMG; expected at least 25 per second"):
         probe.fit([typed(9, 1)[0]], None, Context(kind="text", stream=TYPING))

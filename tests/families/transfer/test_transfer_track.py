@@ -115,7 +115,7 @@ def test_a_manifest_says_its_head_with_the_settings_that_are_used(task):
 
 
 def test_a_missing_dataset_is_named_with_the_way_to_make_one(tmp_path):
-    with pytest.raises(InputError, match=r"no folder emg2qwerty/ .* neuroarena data simulate emg2qwerty"):
+    with pytest.raises(InputError, match=r"has no folder emg2qwerty/. .* neuroarena data simulate emg2qwerty"):
         load(tmp_path, "emg")
 
 
@@ -199,7 +199,7 @@ def test_an_encoder_that_lacks_a_track_is_not_on_the_board(results):
 def test_without_all_four_tracks_there_is_no_board(results):
     some = [each for each in results if not each.record.benchmark.name.endswith("/sleep")]
     board = Board(transfer_entries(some), Rules(n_draws=100))
-    assert transfer_standings(board.rankings) == ("No transfer board: there is no result on sleep.")
+    assert transfer_standings(board.rankings) == ("No transfer board: there are no results on sleep.")
 
 
 # --- identity -----------------------------------------------------------------------------------------------

@@ -30,19 +30,19 @@ def transfer_entries(results: Iterable[Result]) -> list[Entry]:
 def void_changed_encoders(entries: Iterable[Entry], as_of: datetime.datetime | None = None) -> list[Entry]:
     """Void the transfer entries of every team that was judged with different weights, or without a hash of them.
 
-    A team's name stands for one encoder: whoever changes the weights takes another name. Floors are left as they are,
+    A team's name stands for one encoder: changed weights need another name. Floors are left as they are,
     and so are entries of other benchmarks.
 
     Parameters
     ----------
     entries : iterable of Entry
     as_of : datetime, optional
-        What came later is not looked at, so that a board of an earlier time stays as it was.
+        Later entries are ignored, so that a board of an earlier time stays as it was.
 
     Returns
     -------
     list of Entry
-        In the order given; those that are void say why in `reason`.
+        In the order given; void entries state why in `reason`.
     """
     everything = list(entries)
     teams: dict[str, dict[str, str]] = {}

@@ -20,7 +20,7 @@ DEFINITIONS = ("2026",)
 
 @dataclass(frozen=True)
 class Task:
-    """One of the four: the track and task whose examples it has, their definition and dataset, and notes."""
+    """One of the four tasks: the track and task whose examples it uses, their definition and dataset, and notes."""
 
     track: str
     task: str
@@ -56,12 +56,12 @@ class Transfer:
         return chosen.family.splits(chosen.task, chosen.definition)[:1]
 
     def manifest(self, task: str, definition: str) -> Manifest:
-        """Give the rules of a task: those of its track under the name of this family."""
+        """Return the rules of a task: those of its track under the name of this family."""
         chosen = _tasks(definition)[task]
         return _renamed(chosen.family.manifest(chosen.task, chosen.definition), task, chosen, definition)
 
     def window(self, task: str, definition: str) -> WindowShape:
-        """Tell what windows look like: as on the track."""
+        """Describe the windows: those of the track."""
         chosen = _tasks(definition)[task]
         return chosen.family.window(chosen.task, chosen.definition)
 
@@ -74,18 +74,18 @@ class Transfer:
         definition : str
         data : str, optional
             A folder that holds the four datasets by their names: things_eeg2, bci_commands, sleep_edf and emg2qwerty.
-            Without it each is looked for where its environment variable or ``NEUROARENA_DATA`` point.
+            Without it each is found where its environment variable or ``NEUROARENA_DATA`` points.
 
         Raises
         ------
         InputError
-            When the folder of the dataset is not there.
+            When the folder of the dataset does not exist.
         """
         chosen = _tasks(definition)[task]
         folder = None if data is None else Path(data) / chosen.dataset
         if folder is not None and not folder.is_dir():
             raise InputError(
-                f"{data}: there is no folder {chosen.dataset}/ in it. Expected one that holds the datasets of all four "
+                f"{data}: has no folder {chosen.dataset}/. Expected a folder that holds the datasets of all four "
                 f"tracks by their names. To make a simulated one: neuroarena data simulate {chosen.dataset} {folder}"
             )
         path = None if folder is None else str(folder)

@@ -14,7 +14,7 @@ from neuroarena.families.transfer.family import FAMILY
 
 
 def transfer_standings(rankings: Sequence[Ranking]) -> Standings | str:
-    """Rank the encoders of this family over all its tracks, or say why that cannot be done.
+    """Rank the encoders of this family over all its tracks, or explain why that is impossible.
 
     Parameters
     ----------
@@ -24,13 +24,13 @@ def transfer_standings(rankings: Sequence[Ranking]) -> Standings | str:
     Returns
     -------
     Standings or str
-        As :func:`neuroarena.board.transfer_board`; besides, `unranked` holds the reason of those that are void or
+        As :func:`neuroarena.board.transfer_board`; in addition, `unranked` holds the reason of those that are void or
         failed.
     """
     own = [one for one in rankings if one.family == FAMILY.name and one.kind == "task"]
     absent = FAMILY.overall.missing(one.task for one in own)
     if absent:
-        return f"No transfer board: there is no result on {', '.join(absent)}."
+        return f"No transfer board: there are no results on {', '.join(absent)}."
     try:
         standings = transfer_board(own)
     except InputError as error:

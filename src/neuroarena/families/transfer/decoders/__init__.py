@@ -44,7 +44,7 @@ def encoder_selfsupervised() -> EncoderProbe:
 
 
 def pretrain(path: str | Path | None = None, **options: Any) -> Path:
-    """Make the weights of the self-supervised encoder; see the module ``pretraining``."""
+    """Train the weights of the self-supervised encoder; see the module ``pretraining``."""
     from neuroarena.families.transfer.decoders.pretraining import pretrain as run
 
     return run(path, **options)

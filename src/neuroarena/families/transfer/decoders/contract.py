@@ -1,4 +1,4 @@
-"""The contract of encoders: how one is found, what it must give, and what its weights are."""
+"""The contract of encoders: how one is found, what it must return, and how its weights are identified."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from neuroarena.errors import InputError, NeuroarenaError
 from neuroarena.fingerprint import code_fingerprint, digest, file_digest
 from neuroarena.registry import Registry
 
-# What a head can take in; the organiser's limit.
+# The longest vector that a head accepts; the organiser's limit.
 LONGEST = 4096
 FILE, MAKER = "encoder.py", "load_encoder"
 
@@ -39,7 +39,7 @@ ENCODERS: Registry[Any] = Registry(
 
 @dataclass(frozen=True)
 class EncoderMeta:
-    """What an encoder is told when it is made: nothing of the track it will be judged on.
+    """What an encoder is told when it is made: nothing about the track it will be judged on.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class EncoderMeta:
 class Encoder(Protocol):
     """A frozen encoder of signals, the same on every track.
 
-    An attribute ``untrained = True`` marks random weights; boards then say so.
+    An attribute ``untrained = True`` marks random weights; boards then show it.
     """
 
     def encode(self, signals: np.ndarray, channels: pd.DataFrame, rate_hz: float) -> np.ndarray:
@@ -70,19 +70,19 @@ class Encoder(Protocol):
         Returns
         -------
         float32 array (n, d), or (n, frames, d) where all channels are of the kind "emg"
-            Frames lie side by side and cover the window evenly, at least 25 a second. d is the same for all
+            Frames lie side by side and cover the window evenly, at least 25 per second. d is the same for all
             windows of the same channels and length, at most 4096.
         """
         ...
 
     def weights_hash(self) -> str:
-        """Give a hash of the weights, in hexadecimal: the same on every track."""
+        """Return a hash of the weights, in hexadecimal: the same on every track."""
         ...
 
 
 @dataclass(frozen=True)
 class Found:
-    """An encoder with what it is known by.
+    """An encoder with its identity.
 
     Attributes
     ----------
@@ -114,7 +114,7 @@ def find_encoder(source: str, told: EncoderMeta | None = None) -> Found:
     UnknownName
         With the closest names.
     InputError
-        When there is no encoder there, or it lacks a part of the contract.
+        When the source holds no encoder, or the encoder lacks a part of the contract.
 
     Examples
     --------
@@ -141,7 +141,7 @@ def _folder(source: str) -> Path | None:
         return None
     if not (path / FILE).is_file():
         raise InputError(
-            f"{source}: there is no {FILE} here. Expected a folder whose {FILE} has {MAKER}(meta)."
+            f"{source}: {FILE} is missing here. Expected a folder whose {FILE} has {MAKER}(meta)."
         )
     return path.resolve()
 
@@ -167,10 +167,10 @@ def _from_folder(folder: Path, content: str, told: EncoderMeta) -> Any:
             spec.loader.exec_module(module)
             maker = getattr(module, MAKER, None)
             return maker(told) if callable(maker) else None
-        except (Exception, SystemExit) as error:  # the border to a stranger's file, which may raise anything
+        except (Exception, SystemExit) as error:  # the boundary to third-party code, which may raise anything
             raise InputError(
                 f"{folder / FILE}: cannot be loaded: {type(error).__name__}: {error}. Expected {MAKER}(meta), which "
-                "gives the encoder."
+                "returns the encoder."
             ) from error
 
 
@@ -197,12 +197,12 @@ def _checked(encoder: Any, source: str) -> Encoder:
 def _said(encoder: Encoder, source: str) -> str:
     said = encoder.weights_hash()
     if not isinstance(said, str) or not said:
-        raise InputError(f"{source}: weights_hash() gave {said!r}. Expected a hash as text.")
+        raise InputError(f"{source}: weights_hash() returned {said!r}. Expected a hash as text.")
     return said
 
 
 def _held(encoder: Any) -> str:
-    """Hash the arrays and tensors that an object holds: what it says of itself need not be believed."""
+    """Hash the arrays and tensors that an object holds: its own statement is not trusted."""
     content, seen = hashlib.sha256(), set()
 
     def visit(path: str, value: Any) -> None:
@@ -233,7 +233,7 @@ def _held(encoder: Any) -> str:
 def encoded(
     encoder: Encoder, signals: np.ndarray, channels: pd.DataFrame, rate_hz: float, frames: bool = False
 ) -> np.ndarray:
-    """Encode windows and check what comes out.
+    """Encode windows and check the result.
 
     Parameters
     ----------
@@ -251,7 +251,7 @@ def encoded(
     Raises
     ------
     NeuroarenaError
-        When the shape is another, there are too few or too many windows, d is out of range, or a number is not finite.
+        When the shape or the number of windows is wrong, d is out of range, or a number is not finite.
     """
     # A copy: an encoder that writes into its input must not change what others see.
     said = encoder.encode(np.array(signals, dtype=np.float32), channels.copy(), float(rate_hz))
@@ -260,16 +260,20 @@ def encoded(
     try:
         values = np.asarray(said, dtype=np.float32)
     except (TypeError, ValueError):
-        raise NeuroarenaError(f"{who} gave {said!r:.60}; expected float32 {form}.") from None
+        raise NeuroarenaError(f"{who} returned {said!r:.60}; expected float32 {form}.") from None
     if values.ndim != (3 if frames else 2):
-        raise NeuroarenaError(f"{who} gave the shape {values.shape}; expected {form}.")
+        raise NeuroarenaError(f"{who} returned the shape {values.shape}; expected {form}.")
     if len(values) != len(signals):
-        raise NeuroarenaError(f"{who} gave {len(values)} rows for {len(signals)} windows; expected {form}.")
+        raise NeuroarenaError(
+            f"{who} returned {len(values)} rows for {len(signals)} windows; expected {form}."
+        )
     if not 1 <= values.shape[-1] <= LONGEST:
         raise NeuroarenaError(
-            f"{who} gave vectors of {values.shape[-1]} numbers; expected 1 to {LONGEST} of them."
+            f"{who} returned vectors of {values.shape[-1]} numbers; expected 1 to {LONGEST} of them."
         )
     if not np.isfinite(values).all():
         row = int((~np.isfinite(values)).reshape(len(values), -1).any(axis=1).argmax())
-        raise NeuroarenaError(f"{who} gave NaN or infinity for window {row}; every number must be finite.")
+        raise NeuroarenaError(
+            f"{who} returned NaN or infinity for window {row}; every number must be finite."
+        )
     return values

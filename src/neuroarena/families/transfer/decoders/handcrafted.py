@@ -30,7 +30,7 @@ SEGMENT_S, EMG_SEGMENT_S = 2.0, 0.032
 class Handcrafted:
     """Log band power of every channel, log covariances of three bands, and the slow course of short windows.
 
-    Nothing is learned, so that the weights are the settings. Any channels and any rate will do: bands that a rate
+    Nothing is learned, so the weights are the settings. Any channels and any rate will do: bands that a rate
     or a window cannot show are left at silence. Of EMG, log power in three bands of every channel and frame.
     """
 
@@ -87,7 +87,7 @@ def _neighbours(spectra: np.ndarray) -> np.ndarray:
 
 
 def _log_covariance(spectra: np.ndarray, frequencies: np.ndarray, band: tuple[float, float]) -> np.ndarray:
-    """Give the upper triangle of the matrix logarithm of the covariance in a band: float (n, entries).
+    """Return the upper triangle of the matrix logarithm of the covariance in a band: float (n, entries).
 
     Log-Euclidean metric: Arsigny et al. (2007), SIAM J. Matrix Anal. Appl. 29, 328.
     """
@@ -105,7 +105,7 @@ def _log_covariance(spectra: np.ndarray, frequencies: np.ndarray, band: tuple[fl
 
 
 def _emg_powers(signals: np.ndarray, rate_hz: float) -> np.ndarray:
-    """Give the power of three bands in every frame: float (n, 3 channels, frames)."""
+    """Return the power of three bands in every frame: float (n, 3 channels, frames)."""
     n, n_channels, samples = signals.shape
     frames = max(1, round(samples / rate_hz * FRAMES_A_SECOND))
     length = min(samples, max(8, round(EMG_SEGMENT_S * rate_hz)))

@@ -1,6 +1,6 @@
-"""The organiser's heads: what is fitted on a frozen encoder, the same for everyone.
+"""The organiser's heads, fitted on a frozen encoder, the same for everyone.
 
-Every setting is a constant of this module. There is no choice by validation: a head must not make up for an encoder.
+Every setting is a constant of this module. Nothing is chosen by validation: a head must not compensate for an encoder.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from neuroarena.errors import InputError
 # Ridge regressions, on standardised numbers: the penalty for every training example, of vectors and numbers of windows,
 # and of the seconds to go of a stream, whose windows follow each other closely.
 WINDOW_PENALTY, STREAM_PENALTY = 1.0, 0.1
-# Logistic regression of labels: inverse of the strength of the L2 penalty, most iterations of lbfgs.
+# Logistic regression of labels: inverse of the strength of the L2 penalty, largest number of iterations of lbfgs.
 LABEL_C, LABEL_ITERATIONS = 0.01, 1000
 # The same, of the keys of frames.
 FRAME_C, FRAME_ITERATIONS, FRAME_TOLERANCE = 1.0, 100, 1e-3
 
 
 class Standard:
-    """Bring every number to mean 0 and deviation 1 of the training part; one that never varies stays 0."""
+    """Scale every number to mean 0 and deviation 1 on the training part; one that never varies stays 0."""
 
     def __init__(self, rows: np.ndarray) -> None:
         self.mean = rows.mean(axis=0, dtype=np.float64)
@@ -36,7 +36,7 @@ class Standard:
 
 
 class RidgeHead:
-    """Standardise, then ridge regression on targets less their mean.
+    """Standardise, then ridge regression on targets minus their mean.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ class LabelHead:
     Raises
     ------
     InputError
-        When the training part holds one class only.
+        When the training part holds only one class.
     """
 
     def __init__(self, rows: np.ndarray, numbers: np.ndarray, n_classes: int) -> None:
@@ -102,7 +102,7 @@ class LabelHead:
         self.model.fit(self.standard(rows), numbers)
 
     def predict(self, rows: np.ndarray) -> np.ndarray:
-        """Give the probability of each class; one never seen in training gets zero: float64 (n, classes)."""
+        """Return the probability of each class; one never seen in training gets zero: float64 (n, classes)."""
         said = np.zeros((len(rows), self.n_classes))
         said[:, self.model.classes_] = self.model.predict_proba(self.standard(rows))
         return said
@@ -117,19 +117,19 @@ class FrameHead:
     labels : int array (n,)
         Key or blank of each frame.
     weights : array (n,)
-        For how many frames of the recording each stands.
+        Number of frames of the recording that each represents.
 
     Raises
     ------
     InputError
-        When all frames are taught the same.
+        When all frames have the same label.
     """
 
     def __init__(self, rows: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> None:
         from sklearn.linear_model import LogisticRegression
 
         if len(np.unique(labels)) < 2:
-            raise InputError("The frame head needs keys and blanks; the training part has one of them only.")
+            raise InputError("The frame head needs keys and blanks; the training part has only one of them.")
         self.standard = Standard(rows)
         model = LogisticRegression(C=FRAME_C, max_iter=FRAME_ITERATIONS, tol=FRAME_TOLERANCE)
         model.fit(self.standard(rows), labels, sample_weight=weights)
@@ -140,7 +140,7 @@ class FrameHead:
         self.coefficients, self.bias = coefficients, bias
 
     def predict(self, rows: np.ndarray) -> np.ndarray:
-        """Give the likeliest label of each frame: int (n,)."""
+        """Return the likeliest label of each frame: int (n,)."""
         chosen: np.ndarray = self.labels[
             (self.standard(rows) @ self.coefficients.T + self.bias).argmax(axis=1)
         ]

@@ -1,10 +1,10 @@
 """The organiser's head of sleep onset: ridge to the seconds to go, and where their running sum is highest.
 
-Ridge regression predicts, from each window by itself, the seconds from the window's middle to the onset, cut off at
+Ridge regression predicts, from each window separately, the seconds from the window's middle to the onset, cut off at
 :data:`MOST_SECONDS` either way. Before the onset they are positive, after it negative, so that their running sum climbs
 up to the onset and falls from there. The answer of a stream is the time at which the sum was highest so far, put on the
 straight line that fits best on training people that the regression had not seen. An encoder that hears nothing
-thereby answers the median of the training part. Nothing looks ahead.
+thereby answers the median of the training part. Nothing uses the future.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SLOPES = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 @dataclass(frozen=True)
 class EncodedStream:
-    """A training stream: vectors of its windows (windows, d), seconds to its onset, and whose it is."""
+    """A training stream: vectors of its windows (windows, d), seconds to its onset, and its person."""
 
     rows: np.ndarray
     target_s: float
@@ -48,7 +48,7 @@ class OnsetHead:
         self.ridge = self._fitted(streams)
 
     def tracker(self) -> OnsetTracker:
-        """Make what follows one stream."""
+        """Make a tracker for one stream."""
         return OnsetTracker(self)
 
     def _fitted(self, streams: Sequence[EncodedStream]) -> RidgeHead:
@@ -57,15 +57,15 @@ class OnsetHead:
         return RidgeHead(np.concatenate([stream.rows for stream in streams]), clipped, STREAM_PENALTY)
 
     def middles(self, windows: np.ndarray) -> np.ndarray:
-        """Give the seconds from the stream's start to the middle of windows."""
+        """Return the seconds from the stream's start to the middle of windows."""
         return windows * self.hop_s + self.window_s / 2
 
     def peak_s(self, number: int) -> float:
-        """Give the time between the window before `number` and this one, by their middles."""
+        """Return the time between the window before `number` and this one, by their middles."""
         return (number - 0.5) * self.hop_s + self.window_s / 2
 
     def _unseen(self, streams: Sequence[EncodedStream]) -> np.ndarray:
-        """Find the peak of every stream with a regression on other people: a quarter of them at a time is left out."""
+        """Find the peak of every stream with a regression on other people: a quarter of them is left out at a time."""
         people = sorted({stream.subject for stream in streams})
         part_of = {person: place % PARTS for place, person in enumerate(people)}
         peaks = np.empty(len(streams))
@@ -80,7 +80,7 @@ class OnsetHead:
 
 
 class OnsetTracker:
-    """Follow one stream."""
+    """Follows one stream."""
 
     def __init__(self, head: OnsetHead) -> None:
         self.head = head
@@ -88,7 +88,7 @@ class OnsetTracker:
         self.windows = self.peak = 0
 
     def add(self, row: np.ndarray) -> float:
-        """Take the vector (d,) of the next window; give the answer so far, in seconds from the stream's start."""
+        """Take the vector (d,) of the next window; return the answer so far, in seconds from the stream's start."""
         self.total += float(self.head.ridge.predict(row[np.newaxis])[0])
         self.windows += 1
         if self.total > self.highest:

@@ -1,4 +1,4 @@
-"""What the encoders of the house share: frames and segments of maps in time, and quiet logarithms."""
+"""Shared by the built-in encoders: frames and segments of maps in time, and logarithms that stay finite."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ import pandas as pd
 
 from neuroarena.families.transfer.decoders.contract import LONGEST
 
-# EMG frames: this many a second, as emg2qwerty's own front end has them.
+# EMG frames: this many per second, as emg2qwerty's own front end has them.
 FRAMES_A_SECOND = 125.0
 # A frame is shown with what was heard 64 and 32 ms before it.
 LAGS = (8, 4, 0)
 # Frames whose powers are averaged: 32 ms.
 BLOCK = 4
-# Windows up to so long may hold an evoked response: its course is given in means of 50 ms.
+# Windows up to this long may hold an evoked response: its course is encoded in means of 50 ms.
 SHORT_S, COURSE_S = 2.0, 0.05
 _FLOOR = 1e-6
 
 
 def asks_for_frames(channels: pd.DataFrame) -> bool:
-    """Say whether a vector is wanted for every frame: all channels are EMG."""
+    """Return whether a vector is required for every frame: all channels are EMG."""
     return bool((channels["kind"] == "emg").all())
 
 
@@ -30,7 +30,7 @@ def quiet_log(power: np.ndarray) -> np.ndarray:
 
 
 def edges(samples: int, parts: int) -> np.ndarray:
-    """Cut samples into parts that are as equal as they can be: int (parts + 1,).
+    """Cut samples into parts that are as equal as possible: int (parts + 1,).
 
     Examples
     --------
@@ -50,7 +50,7 @@ def segment_means(maps: np.ndarray, parts: int) -> np.ndarray:
 
 
 def frames_of(powers: np.ndarray) -> np.ndarray:
-    """Turn powers of frames into what a frame is shown as: log mean of 32 ms, at three lags.
+    """Turn powers of frames into vectors of frames: log mean of 32 ms, at three lags.
 
     Parameters
     ----------
@@ -70,11 +70,11 @@ def frames_of(powers: np.ndarray) -> np.ndarray:
 
 
 def frame_powers(maps: np.ndarray, rate_hz: float) -> np.ndarray:
-    """Give the mean square of maps in every frame: (n, maps, samples) to (n, maps, frames)."""
+    """Return the mean square of maps in every frame: (n, maps, samples) to (n, maps, frames)."""
     frames = max(1, round(maps.shape[-1] / rate_hz * FRAMES_A_SECOND))
     return segment_means(np.square(maps), frames)
 
 
 def most_parts(maps: int, wanted: int, besides: int = 0) -> int:
-    """Say how many segments of so many maps fit into a vector."""
+    """Return how many segments of this many maps fit into a vector."""
     return max(1, min(wanted, (LONGEST - besides) // max(maps, 1)))

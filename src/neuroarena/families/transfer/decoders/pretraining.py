@@ -1,4 +1,4 @@
-"""Making the weights that ship: a network learns to fill in masked stretches of unlabelled simulated signals."""
+"""Train the weights that ship: a network learns to fill in masked stretches of unlabelled simulated signals."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from neuroarena.errors import InputError
 from neuroarena.families.transfer.decoders.selfsupervised import KIND, MAPS, SECOND, WEIGHTS, build
 from neuroarena.fingerprint import canonical_json
 
-# Twins of their own seed: no window of a twin that anyone is judged on is in them.
+# Twins with a seed of their own: they share no window with any twin that is used for judging.
 SEED = 2026
 TWINS: dict[str, dict[str, Any]] = {
     "things_eeg2": {"subjects": 2, "training_images": 200, "test_images": 11, "length": 32},
@@ -45,9 +45,9 @@ def pretrain(
     Parameters
     ----------
     path : path, optional
-        Where to; by default the file that the package ships.
+        Destination; by default the file that the package ships.
     steps, batch : int
-        Steps of Adam, and snippets a step.
+        Steps of Adam, and snippets per step.
     rate : float
         Learning rate, falling to 0 along a cosine.
     seed : int
@@ -56,7 +56,7 @@ def pretrain(
     Returns
     -------
     Path
-        The safetensors file; its header says ``simulated``.
+        The safetensors file; its header states ``simulated``.
 
     Raises
     ------
@@ -99,7 +99,7 @@ def _twins(folder: Path, seed: int) -> Iterator[Benchmark]:
 
 
 def _snippets(benchmark: Benchmark, rng: np.random.Generator) -> np.ndarray:
-    """Draw snippets of single channels from what is trained on: float32 (n, 96), each of mean 0 and deviation 1."""
+    """Draw snippets of single channels from the training data: float32 (n, 96), each of mean 0 and deviation 1."""
     split = benchmark.split(benchmark.splits[0])
     ids = sorted({example for fold in split.folds for example in fold.train})
     judged = {example for fold in split.folds for example in fold.test}
@@ -127,7 +127,7 @@ def _snippets(benchmark: Benchmark, rng: np.random.Generator) -> np.ndarray:
 def _learn(
     snippets: np.ndarray, steps: int, batch: int, rate: float, rng: np.random.Generator
 ) -> tuple[Any, list[float]]:
-    """Train the network with a linear read-out that is thrown away."""
+    """Train the network with a linear read-out that is discarded."""
     torch = import_torch("Pretraining an encoder")
     torch.set_num_threads(1)
     with torch.random.fork_rng(devices=[]):

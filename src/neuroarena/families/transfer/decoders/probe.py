@@ -1,4 +1,4 @@
-"""One decoder for all encoders: the organiser's head, chosen by what the benchmark asks, on a frozen encoder."""
+"""One decoder for all encoders: the organiser's head, chosen by what the benchmark predicts, on a frozen encoder."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from neuroarena.scoring import StreamRule
 
 # Windows encoded at once.
 BATCH = 64
-# EMG: windows that are learned from, spread evenly over all sessions; of blank frames one in four is kept, and
+# EMG: training windows, spread evenly over all sessions; of blank frames one in four is kept, and
 # counts for four.
 MOST_WINDOWS, BLANK_STEP = 600, 4
 LEAST_FRAMES_A_SECOND = 25.0
-# Seconds after a press whose frames are taught the key.
+# Seconds after a press whose frames are labelled with the key.
 TAUGHT_S = 0.04
-# Windows that are encoded again after training: a frozen encoder gives the same for the same.
+# Windows that are encoded again after training: a frozen encoder returns the same result for the same input.
 _PROBED = 4
 
 
@@ -36,7 +36,7 @@ _PROBED = 4
 class EncoderProbe:
     """The organiser's head on a frozen encoder.
 
-    What the benchmark asks for chooses the head: vectors and numbers, ridge regression; labels, logistic regression;
+    What the benchmark predicts determines the head: vectors and numbers, ridge regression; labels, logistic regression;
     the seconds of a stream, :mod:`.onset_head`; the text of a stream, a linear classifier
     of frames with greedy CTC decoding. All standardise on the training part first.
 
@@ -51,7 +51,7 @@ class EncoderProbe:
     Attributes
     ----------
     encoder_weights : str
-        What the encoder's weights are known by; recorded with every result.
+        Identity of the encoder's weights; recorded with every result.
 
     Raises
     ------
@@ -69,11 +69,11 @@ class EncoderProbe:
 
     @property
     def untrained(self) -> bool:
-        """Whether the encoder says that its weights are random."""
+        """Whether the encoder states that its weights are random."""
         return bool(getattr(self._loaded(), "untrained", False))
 
     def __getstate__(self) -> dict[str, Any]:
-        # An encoder of a folder cannot travel to another process; it is made anew there, and must be the same.
+        # An encoder of a folder cannot be sent to another process; it is made again there, and must be the same.
         return {**self.__dict__, "encoder_": None}
 
     def __deepcopy__(self, memo: dict[int, Any]) -> EncoderProbe:
@@ -91,7 +91,7 @@ class EncoderProbe:
         NeuroarenaError
             When the encoder breaks its contract, or is not frozen.
         InputError
-            When there is no head for what is asked.
+            When there is no head for what the benchmark predicts.
         """
         context = context or Context()
         said = self._loaded().weights_hash()
@@ -115,7 +115,7 @@ class EncoderProbe:
         return said
 
     def start(self, meta: StreamMeta) -> None:
-        """Get ready for a stream."""
+        """Prepare for a stream."""
         self.channels_ = meta.channels
         self.rate_hz_ = self.features.rate_after(meta.rate_hz)
         if self.rule_.answer == "last":
@@ -138,14 +138,15 @@ class EncoderProbe:
             found = find_encoder(self.encoder)
             if found.weights != self.encoder_weights:
                 raise NeuroarenaError(
-                    f'The encoder "{self.encoder}" has other weights than when the run was planned '
-                    f"({found.weights[:12]}, planned {self.encoder_weights[:12]}). One encoder is judged: start again."
+                    f'The encoder "{self.encoder}" has changed its weights since the run was planned '
+                    f"({found.weights[:12]}, planned {self.encoder_weights[:12]}). "
+                    "A run judges one encoder: start again."
                 )
             self.encoder_ = found.encoder
         return self.encoder_
 
     def _encode(self, signals: np.ndarray, channels: pd.DataFrame, rate_hz: float) -> np.ndarray:
-        """Encode windows in portions: float32 (n, d)."""
+        """Encode windows in batches: float32 (n, d)."""
         encoder = self._loaded()
         rows = [
             encoded(encoder, signals[first : first + BATCH], channels, rate_hz)
@@ -153,7 +154,7 @@ class EncoderProbe:
         ]
         if len({part.shape[1] for part in rows}) > 1:
             raise NeuroarenaError(
-                f"{type(encoder).__name__}.encode() gave vectors of different lengths for the same channels."
+                f"{type(encoder).__name__}.encode() returned vectors of different lengths for the same channels."
             )
         if getattr(self, "first_", 0) is None and len(signals):
             self.first_ = (np.array(signals[:_PROBED]), channels, rate_hz, rows[0][:_PROBED])
@@ -163,10 +164,10 @@ class EncoderProbe:
         encoder = self._loaded()
         if encoder.weights_hash() != said:
             raise NeuroarenaError(
-                f"{type(encoder).__name__}: weights_hash() changed while signals were encoded. Encoders are frozen."
+                f"{type(encoder).__name__}: weights_hash() changed while signals were encoded. Encoders must be frozen."
             )
         first = self.first_
-        # Gone from here on: only what is trained on is looked at again.
+        # Only training data are encoded again.
         del self.first_
         if first is None:
             return
@@ -174,8 +175,8 @@ class EncoderProbe:
         after = encoded(encoder, signals, channels, rate_hz, frames=before.ndim == 3)
         if after.shape != before.shape or not np.allclose(after, before, rtol=1e-3, atol=1e-5):
             raise NeuroarenaError(
-                f"{type(encoder).__name__}.encode() gave other numbers for the same windows later on. An encoder "
-                "keeps nothing from one call to the next."
+                f"{type(encoder).__name__}.encode() later returned other numbers for the same windows. An encoder "
+                "must keep nothing from one call to the next."
             )
 
     def _window_head(self, train: Part, context: Context) -> RidgeHead | LabelHead:
@@ -213,8 +214,9 @@ class EncoderProbe:
         n, samples = rows.shape[1], window.shape[1]
         if n < LEAST_FRAMES_A_SECOND * samples / rate_hz:
             raise NeuroarenaError(
-                f"{type(encoder).__name__}.encode() gave {n} frames for {samples / rate_hz:g} s of EMG; expected at "
-                f"least {LEAST_FRAMES_A_SECOND:g} a second."
+                f"{type(encoder).__name__}.encode() returned {n} frames for {samples / rate_hz:g} s of EMG; "
+                "expected at "
+                f"least {LEAST_FRAMES_A_SECOND:g} per second."
             )
         if getattr(self, "first_", 0) is None:
             self.first_ = (np.array(window[np.newaxis]), channels, rate_hz, rows)
@@ -234,7 +236,7 @@ class EncoderProbe:
     def _taught(
         self, due: tuple[Group, Playback, int, int], rule: StreamRule
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Give the kept frames of one window, what each is taught, and for how many it stands."""
+        """Return the kept frames of one window, the label of each, and how many frames it represents."""
         group, playback, start, number = due
         assert group.recording is not None
         assert group.events is not None
@@ -256,14 +258,14 @@ class EncoderProbe:
 
 
 def _in_core(places: np.ndarray, rule: StreamRule, rate_hz: float) -> np.ndarray:
-    """Say which frames start in the part of a window that no other window has."""
+    """Mark the frames that start in the part of a window that no other window has."""
     first, last = rule.before_s * rate_hz, (rule.before_s + rule.hop_s) * rate_hz
     within: np.ndarray = (places >= first - 1e-6) & (places < last - 1e-6)
     return within
 
 
 def _stretches(train: Part) -> Iterator[tuple[Group, int, int, int]]:
-    """Go through the streams of a training part: group, first and last sample, row in the group."""
+    """Yield the streams of a training part: group, first and last sample, row in the group."""
     found = False
     for group in train:
         if group.recording is None or group.targets is None:

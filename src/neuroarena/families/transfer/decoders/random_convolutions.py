@@ -56,7 +56,9 @@ class RandomConvolutions:
             For more channels than the matrix has rows.
         """
         if signals.shape[1] > MOST_CHANNELS:
-            raise InputError(f"RandomConvolutions: {signals.shape[1]} channels; it has {MOST_CHANNELS} rows.")
+            raise InputError(
+                f"RandomConvolutions: got {signals.shape[1]} channels, expected at most {MOST_CHANNELS}."
+            )
         frames = asks_for_frames(channels)
         parts = [
             self._encode(signals[first : first + _WINDOWS_AT_ONCE], rate_hz, frames)

@@ -49,7 +49,8 @@ class SelfSupervised:
     """Convolutions of single channels, pretrained on unlabelled simulated windows of all four tracks.
 
     The network was trained to fill in masked stretches of a channel; see :func:`.pretrain`. Of every channel and
-    map, the log power is given, and of short windows the course in means of 50 ms; of EMG, the log power in each frame.
+    map, the output is the log power, and for short windows the course in means of 50 ms; for EMG, it is the log power
+    in each frame.
 
     Parameters
     ----------
@@ -63,7 +64,7 @@ class SelfSupervised:
                 weights = path
         self.path = str(weights)
         if not Path(weights).is_file():
-            raise InputError(f"{weights}: there is no such file. Expected weights that pretrain() wrote.")
+            raise InputError(f"{weights}: this file does not exist. Expected weights that pretrain() wrote.")
 
     def weights_hash(self) -> str:
         """Hash the file."""
