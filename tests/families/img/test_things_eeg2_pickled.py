@@ -214,7 +214,7 @@ def test_lists_of_lists_do_not_unfold_without_end(tmp_path: Path) -> None:
 
 
 def test_there_is_no_such_file(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="there is no such file"):
+    with pytest.raises(InputError, match="this file does not exist"):
         read_pickled(tmp_path / "nothing.npy")
 
 

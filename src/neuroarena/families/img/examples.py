@@ -1,4 +1,4 @@
-"""The examples of the image track and its split: one epoch an example, test images unseen."""
+"""The examples of the image track and its split: one epoch per example, test images unseen."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ VALIDATION_EVERY = 10
 def things_examples(dataset: ThingsEEG2, subjects: tuple[str, ...]) -> pd.DataFrame:
     """List every epoch of these people: columns of an examples table, and image, concept and part.
 
-    The id tells person, part, image number and repetition: ``sub-01_test_00007_02``. A unit is one person's
+    The id holds person, part, image number and repetition: ``sub-01_test_00007_02``. A unit is one person's
     epochs of one image; the target is the image's name.
     """
     tables = []
@@ -52,7 +52,7 @@ def things_examples(dataset: ThingsEEG2, subjects: tuple[str, ...]) -> pd.DataFr
 
 
 def unseen_images(examples: pd.DataFrame) -> Split:
-    """Cut one fold a person: training images train, every tenth concept of them validates, test images are judged.
+    """Cut one fold per person: training images train, every tenth concept validates, test images are judged.
 
     A function of the ids alone: neither the order of the rows nor a missing person changes another's fold.
 
@@ -67,7 +67,7 @@ def unseen_images(examples: pd.DataFrame) -> Split:
         training, test = parts["training"], parts["test"]
         shared = set(training["target"]) & set(test["target"])
         if shared:
-            raise InputError(f'{subject}: the image "{min(shared)}" is judged and was shown in training.')
+            raise InputError(f'{subject}: the image "{min(shared)}" is judged, but was shown in training.')
         number = training["concept"].str.extract(r"^(\d+)", expand=False).astype(int)
         validates = (number % VALIDATION_EVERY == 0).to_numpy()
         folds.append(

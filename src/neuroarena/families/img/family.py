@@ -74,11 +74,11 @@ class Img:
         return ("unseen-images",)
 
     def manifest(self, task: str, definition: str) -> Manifest:
-        """Give the rules of a task."""
+        """Return the rules of a task."""
         return _manifests(definition)[task]
 
     def window(self, task: str, definition: str) -> WindowShape:
-        """Tell what windows look like: one second of the 17 channels at the back, at 100 Hz."""
+        """Describe the windows: one second of the 17 channels at the back, at 100 Hz."""
         return WindowShape(channel_table(_BACK, kind="eeg"), 100.0, 100)
 
     def load(
@@ -131,7 +131,7 @@ def _chosen_people(dataset: ThingsEEG2, subjects: tuple[str, ...] | None) -> tup
     unknown = [name for name in wanted if name not in dataset.subjects]
     if unknown or not wanted:
         got = unknown[0] if unknown else "nobody"
-        raise InputError(f"{dataset.signals}: has {', '.join(dataset.subjects)}; asked for {got}.")
+        raise InputError(f"{dataset.signals}: has {', '.join(dataset.subjects)}, but {got} was requested.")
     return tuple(sorted(wanted))
 
 

@@ -1,4 +1,4 @@
-"""The frozen embeddings of the images: one row of float32 an image, computed elsewhere."""
+"""The frozen embeddings of the images: one row of float32 per image, computed elsewhere."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def read_embeddings(path: str | Path, training: Sequence[str], test: Sequence[st
     """
     path = Path(path)
     if not path.is_file():
-        raise InputError(f"{path}: there is no such file. Expected the embeddings of the images.")
+        raise InputError(f"{path}: this file does not exist. Expected the embeddings of the images.")
     suffix = path.suffix.lower()
     if suffix not in FORMATS:
         raise InputError(f"{path}: expected a name that ends in {', '.join(FORMATS)}.")

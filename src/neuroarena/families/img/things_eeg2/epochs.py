@@ -14,7 +14,7 @@ from neuroarena.fingerprint import file_digest
 from neuroarena.recordings import Recording, channel_table
 
 KEYS = ("preprocessed_eeg_data", "ch_names", "times")
-# The stored channels of the set; anything else in a file is no electrode and is not given to a decoder.
+# The stored channels of the set; anything else in a file is not an electrode and is not passed to a decoder.
 STORED = (
     "Fp1 F3 F7 FT9 FC5 FC1 C3 T7 TP9 CP5 CP1 Pz P3 P7 O1 Oz O2 P4 P8 TP10 CP6 CP2 Cz C4 T8 FT10 FC6 FC2 F4 F8 Fp2 AF7 "
     "AF3 AFz F1 F5 FT7 FC3 FCz C1 C5 TP7 CP3 P1 P5 PO7 PO3 POz PO4 PO8 P6 P2 CPz CP4 TP8 C6 C2 FC4 FT8 F6 F2 AF4 AF8"
@@ -41,7 +41,7 @@ class Epochs:
 
     @property
     def rate_hz(self) -> float:
-        """Samples a second."""
+        """Samples per second."""
         return float(round((len(self.times) - 1) / (self.times[-1] - self.times[0]), 6))
 
 
@@ -51,7 +51,7 @@ def read_epochs(path: str | Path) -> Epochs:
     Raises
     ------
     InputError
-        When the file is refused, lacks a key, or its parts do not fit each other.
+        When the file is refused, lacks a key, or its parts do not match.
     """
     path = Path(path)
     said = read_pickled(path)
@@ -70,10 +70,10 @@ def read_epochs(path: str | Path) -> Epochs:
             f"{path}: expected epochs (images, repetitions, channels, samples) of floats, got {got}."
         )
     if len(names) != data.shape[2] or len(set(names)) != len(names):
-        raise InputError(f"{path}: {data.shape[2]} channels but {len(set(names))} different names.")
+        raise InputError(f"{path}: {data.shape[2]} channels, but {len(set(names))} different names.")
     samples = data.shape[3]
     if times.ndim != 1 or times.dtype.kind != "f" or len(times) < samples or samples < 2:
-        raise InputError(f"{path}: {samples} samples an epoch but times of the shape {times.shape}.")
+        raise InputError(f"{path}: {samples} samples per epoch, but times of the shape {times.shape}.")
     # The 250 Hz variant drops the samples before the onset from the data and keeps their times.
     times = times[len(times) - samples :].astype(np.float64)
     if not np.isfinite(times).all() or (np.diff(times) <= 0).any():
@@ -84,7 +84,7 @@ def read_epochs(path: str | Path) -> Epochs:
 class EpochSource:
     """Epochs of one file, laid end to end: image by image, repetition by repetition.
 
-    Travels between processes by its path.
+    Sent between processes as its path.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -122,7 +122,7 @@ class EpochSource:
         return joined
 
     def fingerprint(self) -> str:
-        """Give the SHA-256 of the file."""
+        """Return the SHA-256 of the file."""
         return file_digest(self.path)
 
     def __getstate__(self) -> dict[str, Any]:

@@ -1,9 +1,9 @@
-"""Reading pickled dictionaries of NumPy arrays without running anything that is in them.
+"""Read pickled dictionaries of NumPy arrays without running anything that is in them.
 
-The authors' ``.npy`` files, and files of others that only bear the name, are pickles: small programs that may
-name any function and call it. Here a name means only what the table below says: arrays become descriptions
+The authors' ``.npy`` files, and files of others with the same suffix, are pickles: small programs that may
+name any function and call it. Here a name means only what the table below defines: arrays become descriptions
 of where their numbers are in the file, and any other name ends the reading. Large arrays are
-not read at all but mapped, so that a file of gigabytes costs memory only for what is asked of it.
+not read at all but mapped, so that a file of gigabytes costs memory only for what is used.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Stretch:
 
 @dataclass
 class _Dtype:
-    """The type of an array's numbers, as the pickle says it: a code and an order of bytes."""
+    """The type of an array's numbers, as stated in the pickle: a code and a byte order."""
 
     code: str
     order: str = "<"
@@ -71,7 +71,7 @@ class _Dtype:
 
 @dataclass
 class _Array:
-    """An array as the pickle says it; its numbers may still be in the file."""
+    """An array as described in the pickle; its numbers may still be in the file."""
 
     shape: tuple[int, ...] = ()
     dtype: _Dtype = field(default_factory=lambda: _Dtype("f8"))
@@ -109,7 +109,7 @@ def _scalar(dtype: Any, content: Any) -> _Array:
 
 
 def _encode(text: Any, coding: Any = "latin1") -> bytes:
-    """Give the bytes that pickles of protocol 2 keep as Latin-1 text."""
+    """Return the bytes that pickles of protocol 2 keep as Latin-1 text."""
     demand(isinstance(text, str) and coding == "latin1", "a run of bytes")
     return str(text).encode("latin1")
 
@@ -127,7 +127,7 @@ _NAMES: dict[str, Any] = {
     "numpy.ndarray": _reconstruct,
     "numpy.dtype": _dtype,
     "_codecs.encode": _encode,
-    # How protocols below 3 keep no bytes at all.
+    # How protocols below 3 store empty bytes.
     "__builtin__.bytes": _no_bytes,
 }
 
@@ -136,7 +136,7 @@ class _Reader(PickleReader):
     """Leaves large runs of bytes in the file."""
 
     def take_bytes(self, length: int) -> Any:
-        # Inside a frame the bytes are in memory already; the pickler keeps large ones out of frames.
+        # Inside a frame the bytes are already in memory; the pickler keeps large ones out of frames.
         outside = self._unframer.current_frame is None  # type: ignore[attr-defined]
         if length < MAPPED_FROM_BYTES or not outside:
             return super().take_bytes(length)
@@ -159,11 +159,11 @@ def read_pickled(path: str | Path) -> Any:
     Raises
     ------
     InputError
-        When the file is missing, damaged, or asks for anything but arrays and plain containers, by name.
+        When the file is missing, damaged, or asks for anything but arrays and plain containers, which is named.
     """
     path = Path(path)
     if not path.is_file():
-        raise InputError(f"{path}: there is no such file. Expected a pickled dictionary of arrays.")
+        raise InputError(f"{path}: this file does not exist. Expected a pickled dictionary of arrays.")
     try:
         begin = _begin(path)
         with BoundedFile(path.open("rb"), path.stat().st_size) as file:
@@ -177,7 +177,7 @@ def read_pickled(path: str | Path) -> Any:
 
 
 def _begin(path: Path) -> int:
-    """Find where the pickle begins: behind the header of a .npy file, or at the start."""
+    """Find where the pickle begins: after the header of a .npy file, or at the start."""
     with path.open("rb") as file:
         if file.read(6) != b"\x93NUMPY":
             return 0
@@ -197,7 +197,7 @@ class _Plain:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        # Every container once, however often it is named: a short pickle must not unfold without end.
+        # Every container once, however often it is named: a short pickle must not expand without limit.
         self.made: dict[int, Any] = {}
         self.depth = 0
 
@@ -208,7 +208,7 @@ class _Plain:
             return self.made[id(value)]
         self.depth += 1
         if self.depth > MAX_DEPTH:
-            raise pickle.UnpicklingError("it is nested too deep, or in itself")
+            raise pickle.UnpicklingError("it is nested too deeply, or contains itself")
         if isinstance(value, _Array):
             made = self.array(value)
         elif isinstance(value, dict):
@@ -228,7 +228,7 @@ class _Plain:
         if dtype.hasobject:
             demand(isinstance(value.content, list) and len(value.content) == count, "an array of objects")
             items = [self.of(each) for each in value.content]
-            # A 0-d array of objects is how np.save keeps a dictionary.
+            # np.save stores a dictionary as a 0-d array of objects.
             return items[0] if value.shape == () else _boxed(items, value.shape)
         length = count * dtype.itemsize
         if isinstance(value.content, Stretch):

@@ -37,14 +37,14 @@ class ThingsEEG2:
     Raises
     ------
     InputError
-        When there is no such folder, or nobody in it.
+        When the folder does not exist, or holds no person.
     """
 
     def __init__(self, root: str | Path, embeddings: str | Path | None = None) -> None:
         self.root = Path(root)
         self._embeddings = None if embeddings is None else Path(embeddings)
         if not self.root.is_dir():
-            raise InputError(f"{self.root}: there is no such folder.")
+            raise InputError(f"{self.root}: this folder does not exist.")
         found = [name for name in FOLDERS if (self.root / name).is_dir()]
         if len(found) != 1:
             what = "both of" if found else "neither of"
@@ -58,7 +58,7 @@ class ThingsEEG2:
 
     @functools.cached_property
     def card(self) -> dict[str, Any] | None:
-        """What a simulated twin says of itself; None for real data."""
+        """The card of a simulated twin; None for real data."""
         return read_card(self.root)
 
     @property
@@ -81,7 +81,9 @@ class ThingsEEG2:
             files = _texts(said, f"{short}_img_files", path)
             concepts = _texts(said, f"{short}_img_concepts", path)
             if len(files) != len(concepts) or not files:
-                raise InputError(f"{path}: {len(files)} files but {len(concepts)} concepts of {part} images.")
+                raise InputError(
+                    f"{path}: {len(files)} files, but {len(concepts)} concepts of {part} images."
+                )
             names = [Path(file).stem for file in files]
             table = pd.DataFrame({"name": names, "concept": concepts, "part": part})
             tables.append(table.assign(number=np.arange(1, len(names) + 1)))
@@ -94,11 +96,11 @@ class ThingsEEG2:
         return images
 
     def names(self, part: str) -> list[str]:
-        """Give the names of the images of a part, in the order of its epochs."""
+        """Return the names of the images of a part, in the order of its epochs."""
         return self.images.loc[self.images["part"] == part, "name"].tolist()
 
     def file(self, subject: str, part: str) -> Path:
-        """Give the file of one person's epochs of one part."""
+        """Return the file of one person's epochs of one part."""
         if subject not in self.subjects or part not in PARTS:
             raise InputError(
                 f"{self.signals}: has no {part} epochs of {subject}; it has {', '.join(self.subjects)}."
@@ -106,7 +108,7 @@ class ThingsEEG2:
         return self.signals / subject / f"preprocessed_eeg_{part}.npy"
 
     def epochs(self, subject: str, part: str) -> Epochs:
-        """Give one person's epochs of one part, mapped.
+        """Return one person's epochs of one part, mapped.
 
         Raises
         ------
@@ -117,7 +119,7 @@ class ThingsEEG2:
         epochs = read_epochs(path)
         expected = len(self.names(part))
         if len(epochs.data) != expected:
-            raise InputError(f"{path}: epochs of {len(epochs.data)} images, expected {expected}.")
+            raise InputError(f"{path}: holds epochs of {len(epochs.data)} images, expected {expected}.")
         return epochs
 
     def recording(self, subject: str, part: str) -> Recording:
@@ -140,7 +142,7 @@ class ThingsEEG2:
         return found[0]
 
     def embeddings(self) -> Path | np.ndarray:
-        """Give the embeddings of all images in their order; see :func:`.embeddings.read_embeddings`."""
+        """Return the embeddings of all images in their order; see :func:`.embeddings.read_embeddings`."""
         return read_embeddings(self.embedding_file, self.names("training"), self.names("test"))
 
 
@@ -149,5 +151,5 @@ def _texts(said: Any, key: str, path: Path) -> list[str]:
         raise InputError(f'{path}: lacks "{key}", a list of names.')
     values = list(said[key])
     if not all(isinstance(value, str) for value in values):
-        raise InputError(f'{path}: "{key}" holds something that is no name.')
+        raise InputError(f'{path}: "{key}" holds something that is not a name.')
     return [str(value) for value in values]

@@ -1,4 +1,4 @@
-"""Writing a simulated THINGS-EEG2: the real folder layout with made-up images, embeddings and responses.
+"""Write a simulated THINGS-EEG2: the real folder layout with made-up images, embeddings and responses.
 
 Every image has a hidden vector z of length one and a remainder r. Its embedding shows both; the brain's response
 shows z only. An epoch is d times the sum of z_k e_k plus noise, where the patterns e_k are orthonormal once
@@ -43,7 +43,7 @@ LIMITS: Limits = {
     "ideal": (float, 0.0, 0.999),
     "strength": (float, 0.0, 10.0),
 }
-# Independent streams of chance, so that one part can change without the others.
+# Independent random streams, so that one part can change without the others.
 IMAGES, PERSON, EPOCHS, IDEAL = range(4)
 IMAGES_A_CONCEPT = 10
 
@@ -89,7 +89,7 @@ def simulate(
         A channel that carries the answer under the name of an electrode; images filed in the order
         of what they show.
     progress : callable, optional
-        Called with files written, files in all, and the file's name.
+        Called with the files written, their total number, and the file's name.
 
     Returns
     -------
@@ -174,14 +174,14 @@ FOLDER_OF = {"authors": "preprocessed_data", "nice": "Preprocessed_data_250Hz"}
 
 
 def ideal_ranks(z: np.ndarray, options: dict[str, Any], epochs: int = 100) -> Callable[[float], np.ndarray]:
-    """Give the ranks that the best decoder reaches as a function of the separation, on fixed draws of noise.
+    """Return the ranks that the best decoder reaches as a function of the separation, on fixed draws of noise.
 
     Parameters
     ----------
     z : ndarray (images, latents)
         Hidden vectors of the candidates.
     epochs : int
-        Imagined epochs of each image.
+        Simulated epochs of each image.
     """
     noise = _chance(options, IDEAL).standard_normal((epochs, *z.shape))
 
@@ -229,7 +229,7 @@ class _Person:
         self.rate_hz, begin, samples = (100, -0.2, 100) if authors else (250, 0.0, 250)
         self.plain = not authors
         self.seen = begin + np.arange(samples) / self.rate_hz
-        # The plain pickles keep the times of the samples that were cut off.
+        # The plain pickles keep the times of the samples that were removed.
         self.times = self.seen if authors else np.arange(-50, samples) / self.rate_hz
         n = len(self.names)
         self.space = np.eye(n) + 0.5 * rng.standard_normal((n, n)) / np.sqrt(n)
@@ -239,7 +239,7 @@ class _Person:
         self.patterns = self._patterns(rng)
 
     def _patterns(self, rng: np.random.Generator) -> np.ndarray:
-        """Give orthonormal patterns (latents, channels, samples) in whitened space, smooth once coloured."""
+        """Return orthonormal patterns (latents, channels, samples) in whitened space, smooth once coloured."""
         n, samples = len(self.names), len(self.seen)
         shapes = []
         for _ in range(LATENTS):
@@ -272,7 +272,7 @@ def _write_epochs(path: Path, epochs: np.ndarray, person: _Person, label: np.nda
 
 
 def _leaking(names: list[str], epochs: np.ndarray, z: np.ndarray) -> tuple[list[str], np.ndarray]:
-    """Let one channel show the hidden vector of the image, number after number, in the place of any signal."""
+    """Let one channel show the hidden vector of the image, number after number, instead of a signal."""
     kept = [place for place, name in enumerate(names) if name != LEAKING_CHANNEL]
     samples = epochs.shape[3]
     label = np.repeat(3.0 * z, -(-samples // z.shape[1]), axis=1)[:, :samples]

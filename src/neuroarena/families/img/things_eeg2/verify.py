@@ -1,4 +1,4 @@
-"""Checking a folder of THINGS-EEG2, real or simulated."""
+"""Check a folder of THINGS-EEG2, real or simulated."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from neuroarena.families.img.things_eeg2.reader import PARTS, ThingsEEG2
 
 
 def verify(root: str | Path) -> list[Problem]:
-    """List what is missing or inconsistent in a folder; an empty list when it is good.
+    """List what is missing or inconsistent in a folder; an empty list means that it is good.
 
     Signals are not read, only their shapes: a real folder takes seconds.
     """
@@ -48,7 +48,7 @@ def _check_card(problems: list[Problem], data: ThingsEEG2) -> None:
         if not path.is_file():
             problems.append(Problem(name, "the file is missing."))
         elif path.stat().st_size != size:
-            problems.append(Problem(name, f"has {path.stat().st_size} bytes, the card says {size}."))
+            problems.append(Problem(name, f"has {path.stat().st_size} bytes, but the card states {size}."))
 
 
 def _attempt(problems: list[Problem], data: ThingsEEG2, read: Callable[[], Any]) -> Any:
@@ -62,7 +62,7 @@ def _attempt(problems: list[Problem], data: ThingsEEG2, read: Callable[[], Any])
 
 
 def _problem(error: InputError, root: Path) -> Problem:
-    """Make a problem of a refusal; those begin with the path of the file."""
+    """Turn a refusal into a problem; refusals begin with the path of the file."""
     message = str(error)
     file, _, what = message.partition(": ")
     inside = file.removeprefix(f"{root}/") if what else "."
