@@ -271,7 +271,7 @@ def _cue_line(root: Path) -> str:
         (
             lambda r: shutil.rmtree(r / "sub-P01"),
             ".",
-            "sub-P01 is listed in participants.tsv and is not there",
+            "sub-P01 is listed in participants.tsv, but is missing",
         ),
         (lambda r: shutil.rmtree(r / "sub-P01" / "ses-2"), "sub-P01/sub-P01_sessions.tsv", "lists ses-2"),
         (lambda r: (r / "participants.tsv").unlink(), "participants.tsv", "no such file"),

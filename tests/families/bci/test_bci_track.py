@@ -183,7 +183,7 @@ def test_a_missing_person_is_an_error_and_never_another_split(commands_twin: Pat
     whole = load("commands", commands_twin).split("later-sessions")
     shutil.copytree(commands_twin, tmp_path / "part")
     shutil.rmtree(tmp_path / "part" / "sub-P02")
-    with pytest.raises(InputError, match=r"sub-P02 is listed in participants\.tsv and is not there"):
+    with pytest.raises(InputError, match=r"sub-P02 is listed in participants\.tsv, but is missing"):
         load("commands", tmp_path / "part")
     # Asked for by name, the other person's fold is the same fold.
     alone = load("commands", tmp_path / "part", subjects=["P01"])
@@ -233,7 +233,7 @@ def test_a_window_that_does_not_fit_its_recording_is_refused(commands_twin: Path
     late = f"{recording.duration_s - 3:g}"
     lines[cue] = "\t".join([late, *lines[cue].split("\t")[1:]])
     events.write_text("\n".join(lines) + "\n")
-    with pytest.raises(InputError, match="reach beyond the recording's"):
+    with pytest.raises(InputError, match="extend beyond the recording's"):
         _ = load("commands", tmp_path / "short").examples
 
 

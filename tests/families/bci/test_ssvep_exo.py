@@ -152,8 +152,8 @@ def _other_member(root: Path) -> None:
         (lambda r: rewrite(r, X=np.zeros((64, 7, 1280), np.float32)), "ch_names has 8 names for 7 channels"),
         (lambda r: rewrite(r, sfreq=np.array(0.0)), "sfreq is 0.0"),
         (lambda r: rewrite(r, y=np.ones(64, dtype=np.int8)), "has no trial of 21Hz"),
-        (lambda r: rewrite(r, trial_index=np.zeros(64, dtype=np.int8)), "has a trial_index twice"),
-        (lambda r: rewrite(r, sfreq=np.array(512.0)), "has other channels, rate or length"),
+        (lambda r: rewrite(r, trial_index=np.zeros(64, dtype=np.int8)), "has a duplicate trial_index"),
+        (lambda r: rewrite(r, sfreq=np.array(512.0)), "in channels, rate or length"),
         (_bomb, "more than the 1000 allowed"),
     ],
 )

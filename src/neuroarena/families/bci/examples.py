@@ -22,8 +22,8 @@ def command_examples(data: BciCommands, subjects: Sequence[str] | None) -> pd.Da
     Returns
     -------
     DataFrame
-        The columns of an examples table; besides, context, duration_s (of the cue) and trial (place in its run),
-        which no decoder is shown.
+        The columns of an examples table; in addition, context, duration_s (of the cue) and trial (position in its run),
+        which no decoder sees.
 
     Raises
     ------
@@ -37,7 +37,7 @@ def command_examples(data: BciCommands, subjects: Sequence[str] | None) -> pd.Da
         recording = data.recording(run.path)
         if rate_hz not in (None, recording.rate_hz):
             raise InputError(
-                f"{run.path}: is sampled at {recording.rate_hz:g} Hz, the recordings before at {rate_hz:g} Hz. "
+                f"{run.path}: is sampled at {recording.rate_hz:g} Hz, but the recordings before at {rate_hz:g} Hz. "
                 "Resample to one rate first."
             )
         rate_hz = recording.rate_hz
@@ -68,7 +68,7 @@ def _check_fits(path: str, trials: pd.DataFrame, length: int, n_samples: int) ->
     late = trials[trials["start"] + length > n_samples]
     if len(late):
         raise InputError(
-            f"{path}: the {WINDOW_S:g} s from the cue at sample {late['start'].iloc[0]} reach beyond the "
+            f"{path}: the {WINDOW_S:g} s from the cue at sample {late['start'].iloc[0]} extend beyond the "
             f"recording's {n_samples} samples."
         )
 
@@ -92,7 +92,7 @@ def flicker_examples(data: SsvepExo, recordings: pd.DataFrame, classes: Sequence
     Returns
     -------
     DataFrame
-        The columns of an examples table; besides, trial (place in its recording), which no decoder is shown.
+        The columns of an examples table; in addition, trial (position in its recording), which no decoder sees.
     """
     parts = []
     row: Any

@@ -75,11 +75,11 @@ class Bci:
         return tuple(_SPLIT_RULES[task])
 
     def manifest(self, task: str, definition: str) -> Manifest:
-        """Give the rules of a task."""
+        """Return the rules of a task."""
         return _manifests(definition)[task]
 
     def window(self, task: str, definition: str) -> WindowShape:
-        """Tell what windows of the real data look like."""
+        """Describe the windows of the real data."""
         if task == "commands":
             return WindowShape(channel_table(_PROTEUS, kind="eeg"), 500.0, 2000)
         return WindowShape(channel_table(_OCCIPITAL, kind="eeg"), 256.0, 1024)
@@ -122,7 +122,7 @@ def _manifests(definition: str) -> dict[str, Manifest]:
 
 def _load_commands(manifest: Manifest, data: str | None, subjects: tuple[str, ...] | None) -> Benchmark:
     dataset = BciCommands(locate_folder(COMMANDS, data))
-    # Everybody who was asked for must be there before anything is promised.
+    # Everybody who was requested must be there before anything is promised.
     runs = dataset.runs(subjects)
     return Benchmark(
         manifest=manifest,
@@ -163,7 +163,7 @@ def _load_flicker(
 
 
 def _chosen(**options: Any) -> dict[str, Any]:
-    """Give the options that were used, as a record keeps them."""
+    """Return the options that were used, as a record keeps them."""
     return {
         name: list(value) if isinstance(value, tuple) else value
         for name, value in options.items()

@@ -6,7 +6,7 @@ from neuroarena.decoders.discriminant import Discriminant
 from neuroarena.features import FeatureChain
 from neuroarena.features.bands import BandPower, FlickerCorrelation
 
-# What flickered in the exoskeleton study.
+# The flicker frequencies of the exoskeleton study.
 EXO_HZ = (13.0, 17.0, 21.0)
 
 

@@ -11,16 +11,16 @@ __all__ = ["cross_session", "later_sessions", "leave_one_subject_out"]
 
 
 def cross_session(examples: pd.DataFrame) -> Split:
-    """Judge each session with what the same person's other sessions teach.
+    """Judge each session with a decoder trained on the same person's other sessions.
 
     Returns
     -------
     Split
-        A fold for each session of each person with two sessions or more.
+        One fold for each session of each person with two sessions or more.
     """
     return leave_one_out(examples, "session", within="subject", name="cross-session")
 
 
 def leave_one_subject_out(examples: pd.DataFrame) -> Split:
-    """Judge each person with what all others teach: a fold for each person."""
+    """Judge each person with a decoder trained on all others: one fold for each person."""
     return leave_one_out(examples, "subject")

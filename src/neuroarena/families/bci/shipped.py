@@ -1,6 +1,6 @@
-"""The network that ships with the BCI track: trained on a simulated twin, as the header of its file says.
+"""The network that ships with the BCI track: trained on a simulated twin, as the header of its file states.
 
-It is a trained baseline to look at, to hand in and to start from; `fit` learns nothing. ``make weights`` makes it anew.
+It is a trained baseline to inspect, to submit and to start from; `fit` learns nothing. ``make weights`` rebuilds it.
 """
 
 from __future__ import annotations

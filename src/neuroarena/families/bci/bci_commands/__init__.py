@@ -34,9 +34,9 @@ DATASET = Dataset(
     verify=verify,
     simulate_options={
         "subjects": "number of people, 1 to 10 (default 3)",
-        "sessions": "sessions a person, 2 to 14 (default 4)",
-        "runs": "cued runs a session, 2 to 6 (default 4)",
-        "trials": "trials a run, a multiple of three up to 36 (default 18)",
+        "sessions": "sessions per person, 2 to 14 (default 4)",
+        "runs": "cued runs per session, 2 to 6 (default 4)",
+        "trials": "trials per run, a multiple of three up to 36 (default 18)",
         "channels": "electrodes, 6 to 41 (default 8)",
         "rate_hz": "sampling rate, 100 to 500 (default 100)",
         "seed": "seed of all chance (default 0)",

@@ -1,7 +1,7 @@
-"""The planted answer of twins with several classes: one latent number a class, and the best score it allows.
+"""The planted answer of twins with several classes: one latent number per class, and the best score it allows.
 
 In a trial of class c the latent numbers are ``z_k = d [k = c] + noise``, standard normal and independent. A twin
-writes them into its signals and nothing else of the class, so that no decoder can know more than they tell.
+writes them into its signals and nothing else of the class, so that no decoder can know more than they reveal.
 With equally frequent classes the best rule is the largest z; its accuracy is exact up to the quadrature.
 """
 
@@ -17,14 +17,14 @@ _GRID = np.linspace(-12.0, 24.0, 7201)
 
 
 def balanced_accuracy(d: float, offsets: Sequence[float] = (0.0, 0.0, 0.0)) -> float:
-    """Give the balanced accuracy of answering with the largest z + offset.
+    """Return the balanced accuracy of answering with the largest z + offset.
 
     Parameters
     ----------
     d : float
         How far the latent number of the trial's class is raised.
     offsets : sequence of float
-        Added to the latent number of each class before they are compared: what a rule does not know about.
+        Added to the latent number of each class before they are compared: effects that a rule does not know about.
 
     Returns
     -------
@@ -84,7 +84,7 @@ def draw_latents(labels: np.ndarray, d: float, n_classes: int, rng: np.random.Ge
     Parameters
     ----------
     labels : int array (trials,)
-        Class of each trial; -1 for one of no class.
+        Class of each trial; -1 for one without a class.
     d : float
         Separation.
     """

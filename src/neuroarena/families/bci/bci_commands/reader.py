@@ -1,4 +1,4 @@
-"""Reading a set of mental commands in BIDS: people, sessions, contexts and cued trials."""
+"""Read a set of mental commands in BIDS: people, sessions, contexts and cued trials."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ class BciCommands:
     Raises
     ------
     InputError
-        When the folder is not there, or its card cannot be read.
+        When the folder does not exist, or its card cannot be read.
     """
 
     def __init__(self, root: str | Path) -> None:
         self.root = Path(root)
         if not self.root.is_dir():
-            raise InputError(f"{self.root}: is no folder. Expected a BIDS dataset of mental commands.")
+            raise InputError(f"{self.root}: is not a folder. Expected a BIDS dataset of mental commands.")
         self.card = read_card(self.root)
 
     @property
@@ -57,7 +57,7 @@ class BciCommands:
 
     @functools.cached_property
     def people(self) -> tuple[str, ...]:
-        """Everybody who must be there: participants.tsv, in its order."""
+        """The people who must be there: those of participants.tsv, in its order."""
         return tuple(participants(self.root)["participant_id"])
 
     def runs(self, subjects: Iterable[str] | None = None) -> pd.DataFrame:
@@ -72,7 +72,7 @@ class BciCommands:
         Raises
         ------
         InputError
-            When somebody of participants.tsv, or a session of a person's own list, has no recording: nothing
+            When a person of participants.tsv, or a session of a person's own list, has no recording: nothing
             is left out silently.
         """
         wanted = (
@@ -87,8 +87,8 @@ class BciCommands:
         absent = [name for name in wanted if not (self.root / f"sub-{name}").is_dir()]
         if absent:
             raise InputError(
-                f"{self.root}: sub-{absent[0]} is listed in participants.tsv and is not there. "
-                "Get it, or name the subjects you have; nothing is left out silently."
+                f"{self.root}: sub-{absent[0]} is listed in participants.tsv, but is missing. "
+                "Download it, or name the subjects you have; nothing is left out silently."
             )
         found = bids_recordings(self.root, subjects=wanted)
         found = found[~found["task"].isin(BASELINES)].reset_index(drop=True)
@@ -106,8 +106,8 @@ class BciCommands:
             for row, session in enumerate(listed):
                 if str(session).removeprefix("ses-") not in there:
                     raise InputError(
-                        f"{listing}: line {row + 2}: lists {session}, of which there is no cued run. "
-                        "Get it; nothing is left out silently."
+                        f"{listing}: line {row + 2}: lists {session}, which has no cued run. "
+                        "Download it; nothing is left out silently."
                     )
 
     def trials(self, path: str | Path, recording: Recording | None = None) -> pd.DataFrame:
@@ -118,7 +118,7 @@ class BciCommands:
         path : path
             The signal file.
         recording : Recording, optional
-            The run, when it is open already.
+            The run, when it is already open.
 
         Returns
         -------
@@ -128,7 +128,7 @@ class BciCommands:
         Raises
         ------
         InputError
-            When there is no cue, or a trial has no place in the recording; the message names file and line.
+            When there is no cue, or a trial lies outside the recording; the message names file and line.
         """
         file = sidecar(path, "events.tsv")
         events = bids_events(path)
@@ -136,7 +136,7 @@ class BciCommands:
             raise InputError(f'{file}: line 1: the column "trial_type" is missing.')
         cued = events[events["trial_type"].isin(CUES)]
         if cued.empty:
-            raise InputError(f"{file}: holds no cue. Expected the trial_type {', '.join(CUES)}.")
+            raise InputError(f"{file}: does not hold a cue. Expected the trial_type {', '.join(CUES)}.")
         recording = recording or self.recording(path)
         starts = np.round(cued["onset_s"].to_numpy() * recording.rate_hz).astype(np.int64)
         outside = np.flatnonzero((starts < 0) | (starts >= recording.n_samples))

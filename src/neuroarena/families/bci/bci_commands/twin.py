@@ -1,4 +1,4 @@
-"""Writing a simulated command set: the layout of PROTEUS, with made-up people, rhythms and drift."""
+"""Write a simulated command set: the layout of PROTEUS, with made-up people, rhythms and drift."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ LIMITS: Limits = {
     "strength": (float, 0.0, 10.0),
     "drift": (float, 0.0, 10.0),
 }
-# Independent streams of chance, so that one part can change without the others.
+# Independent random streams, so that one part can change without the others.
 PERSON, DRIFT, RUN = range(3)
 
 Progress = Callable[[int, int, str], None]
@@ -73,22 +73,22 @@ def simulate(
     root : path
         The folder; missing, empty, or an earlier twin (which is replaced when its options differ).
     subjects, sessions, runs, trials, channels, rate_hz : int
-        Size: trials are those of a run, a multiple of three.
+        Size; the trials are those of a run, a multiple of three.
     seed : int
-        Where the chance comes from; the same seed gives the same numbers.
+        Seed of all randomness; the same seed yields the same numbers.
     ideal : float
         Balanced accuracy of the best possible decoder that knows the drift of every session, 1/3 to 0.999.
     strength : float
         Multiplies the distance between classes that `ideal` asks for; 0 leaves pure chance.
     drift : float
-        Multiplies how far rhythms, electrodes and gains wander from session to session; 0 is none.
+        Multiplies how far rhythms, electrodes and gains drift from session to session; 0 is none.
     format : {"edf", "brainvision"}
         Format of the signal files.
     plant_leak : {"channel", "length", "order"}, optional
-        Plant a flaw: a channel typed EEG that holds the label, cues whose duration tells the class, or classes
+        Plant a flaw: a channel typed EEG that holds the label, cues whose duration reveals the class, or classes
         that follow each other in turn.
     progress : callable, optional
-        Called with runs written, runs in all, and the file's name.
+        Called with the runs written, their total number, and the file's name.
 
     Returns
     -------
@@ -120,7 +120,7 @@ def simulate(
 
 @dataclass(frozen=True)
 class _Person:
-    """What stays with a person: the cap, and the drift of every cell."""
+    """What is fixed for a person: the cap, and the drift of every cell."""
 
     number: int
     cap: signals.Cap
@@ -165,7 +165,7 @@ def _person(number: int, options: dict[str, Any]) -> _Person:
 
 
 def _frozen_rule(people: list[_Person], d: float) -> float:
-    """Score the best rule of the earlier sessions, left as it is, on the later ones: exact, mean over cells.
+    """Score the best rule of the earlier sessions, unchanged, on the later ones: exact, mean over cells.
 
     It answers with the largest latent number after taking off the mean drift of the sessions it was made on.
     """

@@ -1,4 +1,4 @@
-"""The files of the simulated command set: EDF+ or BrainVision, and the tables BIDS asks for."""
+"""The files of the simulated command set: EDF+ or BrainVision, and the tables that BIDS requires."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ CUE_S, FEEDBACK_S, MARK_S = 8.0, 3.0, 0.002
 
 @dataclass(frozen=True)
 class Timetable:
-    """When what happened in a run: rows of events.tsv, the cues' onsets, and the length in whole seconds."""
+    """The course of a run: rows of events.tsv, the cues' onsets, and the length in whole seconds."""
 
     rows: tuple[tuple[float, float, str], ...]
     cue_s: np.ndarray
@@ -50,7 +50,7 @@ def timetable(
     order : int array (trials,)
         Class of each trial.
     telling : bool
-        Whether the duration of a cue tells its class.
+        Whether the duration of a cue reveals its class.
     rate_hz : int
         Onsets fall on samples.
     """
@@ -81,7 +81,7 @@ def timetable(
 
 
 def write_root(root: Path, people: Sequence[str]) -> None:
-    """Write what describes the whole dataset."""
+    """Write the description of the whole dataset."""
     _json(
         root / "dataset_description.json",
         {
@@ -171,7 +171,7 @@ def _write_edf(
         import edfio
     except ImportError as error:
         raise MissingDependency("edfio", "eeg", "Simulating bci_commands as EDF") from error
-    # EDF holds 16 bits: the range is that of the file, so that nothing is cut off.
+    # EDF holds 16 bits: the range is that of the file, so that nothing is clipped.
     reach = float(math.ceil(np.abs(signal).max() + 1))
     rows = [
         edfio.EdfSignal(row, rate_hz, label=label, physical_dimension="uV", physical_range=(-reach, reach))

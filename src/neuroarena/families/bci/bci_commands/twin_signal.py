@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-# One rhythm a command, in the order of the classes: mu, theta, beta (Hz).
+# One rhythm per command, in the order of the classes: mu, theta, beta (Hz).
 BANDS_HZ = ((9.0, 13.0), (4.5, 7.5), (17.0, 23.0))
 # Log-amplitude of a rhythm for one unit of its latent number.
 LOG_AMPLITUDE = 0.25
 RHYTHM_UV, BACKGROUND_UV, COMMON_UV = 8.0, 6.0, 4.0
-# The window that is judged; the rhythm's power over it is exactly what the latent number says.
+# The window that is judged; the rhythm's power over it is exactly that of the latent number.
 JUDGED_S, CUE_S = 4.0, 8.0
 
 
@@ -34,7 +34,7 @@ class Cap:
     gains: np.ndarray
 
     def mixing(self, session: int) -> np.ndarray:
-        """Give the way from rhythms to electrodes in a session (from 0): float (channels, rhythms)."""
+        """Return the mixing from rhythms to electrodes in a session (from 0): float (channels, rhythms)."""
         return np.asarray((self.patterns + self.drift[session]) * self.gains[session][:, np.newaxis])
 
 
@@ -42,7 +42,7 @@ def make_cap(n_channels: int, n_sessions: int, drift: float, rng: np.random.Gene
     """Draw a person's cap; electrodes move a little from session to session, and never back."""
     rhythms = len(BANDS_HZ)
     patterns = rng.uniform(0.1, 0.5, (n_channels, rhythms))
-    # Each rhythm has electrodes of its own, so that it can be told from the others.
+    # Each rhythm has electrodes of its own, so that it can be distinguished from the others.
     homes = rng.permutation(n_channels)
     for rhythm in range(rhythms):
         patterns[homes[rhythm::rhythms][: max(1, n_channels // 6)], rhythm] += 1.0
@@ -53,7 +53,7 @@ def make_cap(n_channels: int, n_sessions: int, drift: float, rng: np.random.Gene
 
 
 def cell_offsets(n_sessions: int, n_contexts: int, drift: float, rng: np.random.Generator) -> np.ndarray:
-    """Draw by how much each rhythm is stronger in each cell, in units of the latent numbers.
+    """Draw how much stronger each rhythm is in each cell, in units of the latent numbers.
 
     A random walk over sessions, and a part of each context's own.
 

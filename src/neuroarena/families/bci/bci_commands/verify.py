@@ -1,4 +1,4 @@
-"""Checking a folder of mental commands, real or simulated."""
+"""Check a folder of mental commands, real or simulated."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from neuroarena.families.bci.bci_commands.reader import CUES, BciCommands
 
 
 def verify(root: str | Path) -> list[Problem]:
-    """List what is missing or inconsistent in a folder; an empty list when it is good.
+    """List what is missing or inconsistent in a folder; an empty list means that it is good.
 
     Signals are not read, only headers and tables.
 
@@ -43,9 +43,11 @@ def _check_card(data: BciCommands) -> list[Problem]:
     for name, size in listed.items():
         file = data.root / name
         if not file.is_file():
-            problems.append(Problem(name, "is missing, but simulated.json lists it."))
+            problems.append(Problem(name, "is missing, although simulated.json lists it."))
         elif file.stat().st_size != size:
-            problems.append(Problem(name, f"has {file.stat().st_size} bytes, simulated.json says {size}."))
+            problems.append(
+                Problem(name, f"has {file.stat().st_size} bytes, but simulated.json states {size}.")
+            )
     return problems
 
 
@@ -62,7 +64,7 @@ def _check_run(data: BciCommands, path: str) -> list[Problem]:
 
 
 def _problem(error: InputError, root: Path) -> Problem:
-    """Make a problem of a refusal; most begin with the path of the file, which is then the one named."""
+    """Turn a refusal into a problem; most begin with the path of a file, which is then the one named."""
     message, prefix = str(error), f"{root}/"
     if message.startswith(prefix):
         file, _, message = message.removeprefix(prefix).partition(": ")

@@ -34,7 +34,7 @@ DATASET = Dataset(
     verify=verify,
     simulate_options={
         "subjects": "number of people, 2 to 99 (default 4)",
-        "sessions": "recordings a person, 2 to 9 (default 2)",
+        "sessions": "recordings per person, 2 to 9 (default 2)",
         "seed": "seed of all chance (default 0)",
         "ideal": "balanced accuracy of the best possible decoder, 0.334 to 0.999 (default 0.85)",
         "strength": "factor on the planted difference; 0 is pure chance (default 1)",

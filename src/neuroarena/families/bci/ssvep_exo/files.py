@@ -1,4 +1,4 @@
-"""The file of one subject: an .npz archive of cut trials, checked before it is believed."""
+"""The file of one subject: an .npz archive of cut trials, checked before it is used."""
 
 from __future__ import annotations
 
@@ -54,24 +54,24 @@ class SubjectFile:
     rate_hz: float
 
     def rows(self, recording: str) -> np.ndarray:
-        """Give the rows of a recording's trials, in the order in which they were recorded."""
+        """Return the rows of a recording's trials, in the order in which they were recorded."""
         rows = np.flatnonzero(self.recordings == recording)
         return rows[np.argsort(self.trial_indices[rows], kind="stable")]
 
     def content(self, recording: str) -> str:
-        """Give a hash of a recording's samples: equal for the same recording under another name."""
+        """Return a hash of a recording's samples: equal for the same recording under another name."""
         rows = self.rows(recording)
         samples = np.ascontiguousarray(self.signals[rows])
         return hashlib.sha256(f"{samples.shape} {self.channels}".encode() + samples.tobytes()).hexdigest()
 
 
 def read_subject(path: str | Path) -> SubjectFile:
-    """Read the file of one subject; remembered while the file stays as it is.
+    """Read the file of one subject; cached until the file changes.
 
     Raises
     ------
     InputError
-        When the file is missing, no archive, larger than it may be, or its arrays are not what they should be.
+        When the file is missing, not an archive, too large, or its arrays are not as expected.
     """
     file = existing_file(path).absolute()
     status = file.stat()

@@ -1,4 +1,4 @@
-"""Reading the SSVEP exoskeleton recordings: subjects, sessions, trials, and what is left out."""
+"""Read the SSVEP exoskeleton recordings: subjects, sessions, trials, and what is left out."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ class SsvepExo:
     Raises
     ------
     InputError
-        When the folder is not there, holds no such file, or its card cannot be read.
+        When the folder does not exist, holds no such file, or its card cannot be read.
     """
 
     def __init__(self, root: str | Path) -> None:
         self.root = Path(root)
         if not self.root.is_dir():
             raise InputError(
-                f"{self.root}: is no folder. Expected the folder of subject01.npz, subject02.npz, ..."
+                f"{self.root}: is not a folder. Expected the folder of subject01.npz, subject02.npz, ..."
             )
         self.card = read_card(self.root)
         names = (re.fullmatch(r"subject(\d\d)\.npz", path.name) for path in self.root.iterdir())
@@ -72,16 +72,16 @@ class SsvepExo:
 
     @property
     def people(self) -> tuple[str, ...]:
-        """Everybody who must be there: the twelve of the study, or those on a twin's card."""
+        """The people who must be there: the twelve of the study, or those on a twin's card."""
         if self.card is not None:
             return tuple(self.card.get("subjects", ()))
         return tuple(f"{number:02d}" for number in range(1, N_SUBJECTS + 1))
 
     def subject(self, subject: str) -> SubjectFile:
-        """Read the file of a subject ("03"); one that is not there is an error."""
+        """Read the file of a subject ("03"); a missing one is an error."""
         if subject not in self.there:
             raise InputError(
-                f"{self.root}: subject{subject}.npz is missing. Get it, or name the subjects you have; "
+                f"{self.root}: subject{subject}.npz is missing. Download it, or name the subjects you have; "
                 "nothing is left out silently."
             )
         return read_subject(self.root / f"subject{subject}.npz")
@@ -89,11 +89,11 @@ class SsvepExo:
     def recordings(
         self, subjects: Iterable[str] | None = None, *, authors_exclusions: bool = False
     ) -> tuple[pd.DataFrame, tuple[str, ...]]:
-        """List the recordings that count, and say which do not.
+        """List the recordings that count, and describe those that do not.
 
-        A recording that is there twice, sample for sample, is kept with the lowest-numbered subject only:
+        A recording that occurs twice, sample for sample, is kept only with the lowest-numbered subject:
         otherwise a split across subjects would judge what it was trained on. The one of the real study is left
-        out whichever subjects were asked for; others are looked for among the subjects that were.
+        out whichever subjects were requested; other duplicates are searched for among those subjects.
 
         Parameters
         ----------
@@ -167,7 +167,7 @@ class SsvepExo:
         )
 
     def recording(self, subject: str, recording: str) -> Recording:
-        """Give the trials of a recording, one after the other, as one signal."""
+        """Return the trials of a recording, one after the other, as one signal."""
         file = self.subject(subject)
         if not len(file.rows(recording)):
             raise InputError(f"{self.root}: subject{subject}.npz has no recording {recording}.")
@@ -179,7 +179,7 @@ class SsvepExo:
 
 
 class TrialSource:
-    """The trials of one recording, end to end; travels between processes by its path.
+    """The trials of one recording, end to end; sent between processes as its path.
 
     Parameters
     ----------
@@ -210,7 +210,7 @@ class TrialSource:
         return np.array(joined[:, start - first * length : stop - first * length])
 
     def fingerprint(self) -> str:
-        """Give a hash of the file's content and the recording's name."""
+        """Return a hash of the file's content and the recording's name."""
         return digest([file_digest(self.path), self.recording])
 
 

@@ -1,4 +1,4 @@
-"""Writing simulated SSVEP exoskeleton recordings, in the layout of the real files."""
+"""Write simulated SSVEP exoskeleton recordings, in the layout of the real files."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def simulate(
 ) -> dict[str, Any]:
     """Write simulated recordings into the folder `root`.
 
-    Each trial holds a response at all three frequencies; how strong each is, is drawn, and the one that was
+    Each trial holds a response at all three frequencies, each of random strength; the one that was
     looked at is drawn from a higher mean. The order of trials is shuffled, which it was not in the real study.
 
     Parameters
@@ -53,7 +53,7 @@ def simulate(
     subjects, sessions : int
         Number of people, and of recordings of each.
     seed : int
-        Where the chance comes from; the same seed gives the same numbers.
+        Seed of all randomness; the same seed yields the same numbers.
     ideal : float
         Balanced accuracy of the best possible decoder of the three frequencies, 1/3 to 0.999.
     strength : float

@@ -1,4 +1,4 @@
-"""Checking a folder of SSVEP exoskeleton recordings, real or simulated."""
+"""Check a folder of SSVEP exoskeleton recordings, real or simulated."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from neuroarena.families.bci.ssvep_exo.reader import CLASSES, SsvepExo
 
 
 def verify(root: str | Path) -> list[Problem]:
-    """List what is missing or inconsistent in a folder; an empty list when it is good.
+    """List what is missing or inconsistent in a folder; an empty list means that it is good.
 
-    A recording that is there twice is no problem: the reader leaves it out and says so.
+    A recording that occurs twice is not a problem: the reader leaves it out and reports it.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def verify(root: str | Path) -> list[Problem]:
         shapes.setdefault((file.channels, file.rate_hz, file.signals.shape[2]), name)
     if len(shapes) > 1:
         first, other = list(shapes.values())[:2]
-        problems.append(Problem(other, f"has other channels, rate or length of a trial than {first}."))
+        problems.append(Problem(other, f"differs from {first} in channels, rate or length of a trial."))
     return problems
 
 
@@ -51,7 +51,7 @@ def _check_trials(name: str, file: SubjectFile) -> list[Problem]:
     for recording in sorted({str(each) for each in file.recordings}):
         rows = file.rows(recording)
         if len(set(file.trial_indices[rows].tolist())) != len(rows):
-            problems.append(Problem(name, f"recording {recording} has a trial_index twice."))
+            problems.append(Problem(name, f"recording {recording} has a duplicate trial_index."))
         counts = np.bincount(file.labels[rows], minlength=len(CLASSES))
         if (counts[1:] == 0).any():
             absent = CLASSES[int(np.flatnonzero(counts[1:] == 0)[0]) + 1]
