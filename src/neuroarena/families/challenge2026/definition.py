@@ -12,7 +12,7 @@ from neuroarena.board import Rules
 
 
 class Definition(BaseModel):
-    """What spans the tracks of the challenge.
+    """The parts of the challenge that span its tracks.
 
     Parameters
     ----------

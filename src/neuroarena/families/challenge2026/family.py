@@ -23,19 +23,19 @@ class Challenge2026:
         return ()
 
     def splits(self, task: str, definition: str) -> tuple[str, ...]:
-        """Refuse: there is no task."""
+        """Refuse every name: there is no task."""
         raise _no_task(task)
 
     def manifest(self, task: str, definition: str) -> Manifest:
-        """Refuse: there is no task."""
+        """Refuse every name: there is no task."""
         raise _no_task(task)
 
     def window(self, task: str, definition: str) -> WindowShape:
-        """Refuse: there is no task."""
+        """Refuse every name: there is no task."""
         raise _no_task(task)
 
     def load(self, task: str, definition: str, data: str | None = None, **options: Any) -> Benchmark:
-        """Refuse: there is no task."""
+        """Refuse every name: there is no task."""
         raise _no_task(task)
 
 

@@ -15,7 +15,7 @@ def challenge_points(rankings: Sequence[Ranking]) -> Standings:
     Parameters
     ----------
     rankings : sequence of Ranking
-        Those that are not of a track of the challenge are left out.
+        Rankings that do not belong to a track of the challenge are left out.
 
     Returns
     -------
@@ -25,13 +25,13 @@ def challenge_points(rankings: Sequence[Ranking]) -> Standings:
     Raises
     ------
     InputError
-        When no ranking is of a track of the challenge, or two are of the same one.
+        When no ranking belongs to a track of the challenge, or two belong to the same one.
     """
     tracks = {benchmark: track for track, benchmark in read_definition().tracks.items()}
     own = [one for one in rankings if one.kind == "task" and f"{one.family}/{one.task}" in tracks]
     if not own:
         raise InputError(
-            f"None of these rankings is of a track of the challenge; its tracks are {', '.join(tracks)}."
+            f"None of these rankings belongs to a track of the challenge; its tracks are {', '.join(tracks)}."
         )
     names = [tracks[f"{one.family}/{one.task}"] for one in own]
     twice = [name for name in names if names.count(name) > 1]
