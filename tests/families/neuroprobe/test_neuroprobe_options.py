@@ -225,7 +225,10 @@ def test_july_2025_keeps_electrodes_without_a_place(twin, monkeypatch):
         ({"folds": 2.5}, "option folds is 2.5"),
         ({"max_samples": 0}, "option max_samples is 0"),
         ({"level": "brain"}, 'option level is "brain"; expected population or electrode'),
-        ({"level": "population", "electrode": "T1bIc3"}, "the level is population; set the level to electrode"),
+        (
+            {"level": "population", "electrode": "T1bIc3"},
+            "the level is population; set the level to electrode",
+        ),
         (
             {"electrode": "T1bIc33"},
             'btbank1_1 has no electrode "T1bIc33" in the subset lite; did you mean T1bIc3',

@@ -205,7 +205,9 @@ def test_a_definition_that_is_said_counts_and_a_contradiction_is_named(said: str
     edit(folder / "metadata.json", lambda data: data.update(definition=said))
     submission = read_submission(folder)
     assert (submission.definition, submission.definition_evidence) == ("2025.10", "metadata.json says so")
-    assert any("states definition 2025.10, but the scores look like 2025.09" in one for one in submission.problems)
+    assert any(
+        "states definition 2025.10, but the scores look like 2025.09" in one for one in submission.problems
+    )
 
 
 def test_missing_sessions_tasks_splits_and_papers_are_named(folder: Path):

@@ -115,7 +115,9 @@ def test_a_manifest_says_its_head_with_the_settings_that_are_used(task):
 
 
 def test_a_missing_dataset_is_named_with_the_way_to_make_one(tmp_path):
-    with pytest.raises(InputError, match=r"has no folder emg2qwerty/. .* neuroarena data simulate emg2qwerty"):
+    with pytest.raises(
+        InputError, match=r"has no folder emg2qwerty/. .* neuroarena data simulate emg2qwerty"
+    ):
         load(tmp_path, "emg")
 
 

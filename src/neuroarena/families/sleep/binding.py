@@ -107,7 +107,7 @@ def left_out(naps: Iterable[Nap], rule: StretchRule) -> tuple[str, ...]:
 
 
 def make_examples(data: SleepFolder, naps: tuple[Nap, ...], rule: StretchRule) -> pd.DataFrame:
-    """Make the table of examples: one stretch per recording in which sleep sets in in time."""
+    """Make the table of examples: one stretch per recording with a usable onset."""
     rows = []
     for nap in naps:
         if nap.onset_s is None or not rule.usable(nap.onset_s):
