@@ -215,5 +215,5 @@ def test_a_malformed_file_is_refused_with_its_name_and_column(
 def test_a_folder_without_sessions_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"holds no sub_<subject>_trial<NNN>\.h5"):
         BrainTreebank(tmp_path)
-    with pytest.raises(InputError, match="there is no such folder"):
+    with pytest.raises(InputError, match="this folder does not exist"):
         BrainTreebank(tmp_path / "nowhere")

@@ -184,7 +184,7 @@ def test_importing_nothing_or_the_impossible_is_refused(tmp_path: Path):
         entries_from_neuroprobe([folder], level="brain")
     with pytest.raises(InputError, match='no split "sideways"'):
         entries_from_neuroprobe([folder], "sideways")
-    with pytest.raises(InputError, match="there is no such folder"):
+    with pytest.raises(InputError, match="this folder does not exist"):
         entries_from_neuroprobe([tmp_path / "nothing"])
     only = shutil.copytree(folder, tmp_path / "without electrodes")
     for path in (only / "Cross-Session").iterdir():

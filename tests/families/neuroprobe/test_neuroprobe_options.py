@@ -234,7 +234,7 @@ def test_july_2025_keeps_electrodes_without_a_place(twin, monkeypatch):
             'btbank1_1 has no electrode "T1bIc33" in the subset lite; did you mean T1bIc3',
         ),
         ({"electrode": "T1bIc3"}, "btbank2_0 has no electrode .*belongs to one person"),
-        ({"electrode": []}, "electrode names none"),
+        ({"electrode": []}, "option electrode is empty"),
         ({"train_on": "some"}, 'option train_on is "some"; expected longest or all'),
         ({"offset_s": (0.5, 0.25)}, r"offset_s is \(0.5, 0.25\)"),
         ({"judged": ["3_0"]}, "judged names btbank3_0; expected some of the sessions that are loaded"),

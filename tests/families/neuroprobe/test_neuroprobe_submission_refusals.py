@@ -154,7 +154,7 @@ def test_files_that_are_not_proper_json_are_refused_by_name(content: bytes, word
 
 
 def test_folders_without_a_submission_are_refused(tmp_path: Path):
-    with pytest.raises(InputError, match="there is no such folder"):
+    with pytest.raises(InputError, match="this folder does not exist"):
         read_submission(tmp_path / "nothing")
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match=r"empty/metadata\.json: the file does not exist"):

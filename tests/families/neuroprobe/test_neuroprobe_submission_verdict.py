@@ -193,7 +193,7 @@ def test_names_in_a_folder_cannot_steer_a_terminal(folder: Path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["neuroprobe", "nowhere"], "there is no such folder"),
+        (["neuroprobe", "nowhere"], "this folder does not exist"),
         (["nosuch", "."], 'No benchmark "nosuch"'),
     ],
 )

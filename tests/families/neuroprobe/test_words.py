@@ -51,7 +51,7 @@ def test_only_rows_of_the_type_trigger_count_where_there_are_types() -> None:
     mixed = pd.concat([typed, noise]).sort_values("movie_time")
     words = sentence("a", text="a")
     assert word_table(words, mixed).equals(word_table(words, TRIGGERS))
-    with pytest.raises(InputError, match="holds no trigger"):
+    with pytest.raises(InputError, match="trigger table is empty"):
         word_table(words, noise)
 
 

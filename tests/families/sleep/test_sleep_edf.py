@@ -200,9 +200,9 @@ def test_verify_misses_a_night_that_the_card_lists(copied: Path):
 
 
 def test_a_folder_without_nights_and_a_night_that_is_not_there_are_refused(root: Path, tmp_path: Path):
-    with pytest.raises(InputError, match="is no Sleep-EDF"):
+    with pytest.raises(InputError, match="is not a Sleep-EDF folder"):
         SleepEDF(tmp_path)
-    with pytest.raises(InputError, match="there is no such folder"):
+    with pytest.raises(InputError, match="this folder does not exist"):
         SleepEDF(tmp_path / "nowhere")
     with pytest.raises(InputError, match='there is no night "SC4991"'):
         SleepEDF(root).open("SC4991")

@@ -204,7 +204,7 @@ WRONG = {
     "infinity": (np.full((5, 3), np.inf), False, "NaN or infinity for window 0"),
     "nothing": (np.zeros((5, 0)), False, "vectors of 0 numbers"),
     "too much": (np.zeros((5, 4097)), False, "vectors of 4097 numbers; expected 1 to 4096"),
-    "words": ("a vector", False, "gave 'a vector'"),
+    "words": ("a vector", False, "returned 'a vector'"),
     "None": (None, False, r"expected \(5, d\)"),
     "ragged rows": ([[1.0], [1.0, 2.0]], False, "expected float32"),
 }
