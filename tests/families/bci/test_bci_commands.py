@@ -284,7 +284,7 @@ def _cue_line(root: Path) -> str:
         (
             lambda r: _events(r).write_text("onset\tduration\ttrial_type\n1\t1\tbeep\n"),
             "_events.tsv",
-            "holds no cue",
+            "does not hold a cue",
         ),
         (
             lambda r: _edit(_events(r), _cue_line(r).split("\t")[0] + "\t8\t", "9999\t8\t"),
@@ -304,7 +304,7 @@ def _cue_line(root: Path) -> str:
         (
             lambda r: signal_file(r).write_bytes(signal_file(r).read_bytes()[:5000]),
             "_eeg.edf",
-            "simulated.json says",
+            "simulated.json states",
         ),
     ],
 )

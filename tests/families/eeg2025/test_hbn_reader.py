@@ -197,7 +197,7 @@ DAMAGES = {
     "cut short": (lambda path: path.write_bytes(path.read_bytes()[:-100]), "cut short"),
     "no header": (lambda path: path.write_bytes(b"nothing"), "cannot be read as BDF"),
     "record length": (lambda path: damaged_header(path, 244, b"never   "), "length of its records"),
-    "a limit": (lambda path: damaged_header(path, 256 + 104 * 129, b"low     "), "no number"),
+    "a limit": (lambda path: damaged_header(path, 256 + 104 * 129, b"low     "), "not a number"),
     "an infinite limit": (lambda path: damaged_header(path, 256 + 104 * 129, b"inf     "), "not finite"),
     "digital limits": (lambda path: damaged_header(path, 256 + 128 * 129, b"-9000000"), "ascending order"),
     "a channel": (

@@ -232,7 +232,7 @@ BODY = "\n    def get_model_challenge_1(self): ...\n    def get_model_challenge_
             "class Submission:\n    def get_model_challenge_2(self): ...",
             "has no method get_model_challenge_1",
         ),
-        ("class Submission:" + BODY, r"Submission\(SFREQ, DEVICE\) cannot be called so"),
+        ("class Submission:" + BODY, r"Submission\(SFREQ, DEVICE\) cannot be called like this"),
         (
             "class Submission:\n    def __init__(self, SFREQ, DEVICE, path): ..." + BODY,
             r"missing a required argument: 'path'; its signature is \(SFREQ, DEVICE, path\)",

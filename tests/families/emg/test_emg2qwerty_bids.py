@@ -85,5 +85,5 @@ def test_what_is_missing_or_of_another_rate_is_named(root, tmp_path):
     silent = EVENTS.splitlines(keepends=True)[0]
     copy_session(tmp_path / "silent", 1, 5, events=silent + "0.1\t0\t200\tprompt\tn/a\thi\n")
     said = {str(problem) for problem in verify(tmp_path / "silent")}
-    assert any("holds no text" in problem and "sub-00000001" in problem for problem in said)
+    assert any("has no text" in problem and "sub-00000001" in problem for problem in said)
     assert any("generic.yaml" in problem for problem in said)

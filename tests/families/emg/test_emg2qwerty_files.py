@@ -304,7 +304,7 @@ def test_a_split_file_is_read_in_the_styles_it_is_written_in(tmp_path, style):
             "every entry of train must have user and session",
         ),
         ("dataset:\n  train:\n  - a\n  val:\n  test:\n", "every entry of train must have user and session"),
-        ("dataset:\n\ttrain:\n", "line 2: has a tab"),
+        ("dataset:\n\ttrain:\n", "line 2: contains a tab"),
         ("user: 1\nuser: 2\n", '"user" occurs twice'),
         ("just words\n", 'line 1: expected "name: value"'),
         ('user: "a\\x"\n', "not a simply quoted value"),

@@ -104,7 +104,7 @@ def test_a_missing_person_is_an_error_and_never_another_split(copied):
 def test_a_session_of_another_user_than_listed_is_refused(copied):
     user = Emg2Qwerty(copied).split_file().train[0][0]
     edit(copied, f"user: {user}", "user: 12345678")
-    with pytest.raises(InputError, match=f"is of user {user}, but the split file lists it for user 12345678"):
+    with pytest.raises(InputError, match=f"belongs to user {user}, but the split file lists it for user 12345678"):
         load(copied)
 
 
@@ -129,7 +129,7 @@ def test_a_session_without_text_is_refused_and_one_without_a_keyboard_left_out_a
     data = Emg2Qwerty(copied)
     user, session = data.split_file().train[0]
     hand_made(copied / f"{session}.hdf5", [press("Key.tab", 0.5)], attributes={"user": user})
-    with pytest.raises(InputError, match="no key of the set was pressed in it"):
+    with pytest.raises(InputError, match="no key of the set was pressed in this session"):
         load(copied).examples  # noqa: B018
     away = {"user": user, "condition": "on_table"}
     hand_made(copied / f"{session}.hdf5", [press("a", 0.5)], attributes=away)

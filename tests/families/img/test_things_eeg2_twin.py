@@ -279,7 +279,7 @@ READING: dict[str, tuple[Callable[[Path], Any], str]] = {
     ),
     "a name too few": (
         rewrite(lambda said: said.update(ch_names=said["ch_names"][:-1])),
-        "17 channels but 16 different names",
+        "17 channels, but 16 different names",
     ),
     "times that fall": (rewrite(lambda said: said.update(times=said["times"][::-1].copy())), "do not rise"),
     "an image too few": (

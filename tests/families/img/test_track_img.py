@@ -101,7 +101,7 @@ def test_people_can_be_chosen_and_unknown_ones_are_refused(benchmark: Benchmark,
     simulate(place, **{**SMALL, "training_images": 20})
     one = load_benchmark("img/things-eeg2", place, subjects=["02"])
     assert [fold.name for fold in one.split("unseen-images").folds] == ["sub-02"]
-    with pytest.raises(InputError, match="asked for sub-09"):
+    with pytest.raises(InputError, match="but sub-09 was requested"):
         load_benchmark("img/things-eeg2", place, subjects=["sub-09"])
 
 

@@ -237,7 +237,7 @@ def test_nothing_is_overwritten_and_nothing_half_written_is_left(
     runs = make_runs(splits=["cross-session"])
     folder = export(runs, tmp_path)
     before = (folder / "metadata.json").read_bytes()
-    with pytest.raises(InputError, match="Nothing is overwritten"):
+    with pytest.raises(InputError, match="nothing is overwritten"):
         export(runs, tmp_path, description="another")
     assert (folder / "metadata.json").read_bytes() == before
     import neuroarena.families.neuroprobe.submission_writer as writer
@@ -274,7 +274,7 @@ def test_the_commands_export_and_check(tmp_path: Path):
     assert "Accepted by the official rules and by ours." in shown.stdout
     refused = CliRunner().invoke(app, words)
     assert isinstance(refused.exception, InputError)
-    assert "Nothing is overwritten" in str(refused.exception)
+    assert "nothing is overwritten" in str(refused.exception)
 
 
 @pytest.mark.parametrize(("content", "words"), [("no entry", "holds no BibTeX entry"), (" ", "is empty")])

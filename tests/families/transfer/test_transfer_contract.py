@@ -233,7 +233,7 @@ def test_an_encoder_cannot_change_what_others_see():
 
 
 @pytest.mark.parametrize(
-    ("name", "words"), [("LearnsWhileEncoding", "Encoders are frozen"), ("CountsCalls", "keeps nothing")]
+    ("name", "words"), [("LearnsWhileEncoding", "Encoders must be frozen"), ("CountsCalls", "must keep nothing")]
 )
 def test_an_encoder_that_is_not_frozen_is_refused(name, words):
     with pytest.raises(NeuroarenaError, match=words):
@@ -274,7 +274,7 @@ def test_a_probe_travels_without_its_encoder_and_finds_the_same_again(folder):
 def test_an_encoder_whose_weights_change_when_it_is_made_anew_stops_the_run():
     ChangesWeights.made = 0
     probe = EncoderProbe("transfer_encoders:ChangesWeights")
-    with pytest.raises(NeuroarenaError, match="other weights"):
+    with pytest.raises(NeuroarenaError, match="changed its weights"):
         pickle.loads(pickle.dumps(probe)).fit(part(), None, CONTEXT)
 
 
