@@ -104,7 +104,9 @@ def test_a_missing_person_is_an_error_and_never_another_split(copied):
 def test_a_session_of_another_user_than_listed_is_refused(copied):
     user = Emg2Qwerty(copied).split_file().train[0][0]
     edit(copied, f"user: {user}", "user: 12345678")
-    with pytest.raises(InputError, match=f"belongs to user {user}, but the split file lists it for user 12345678"):
+    with pytest.raises(
+        InputError, match=f"belongs to user {user}, but the split file lists it for user 12345678"
+    ):
         load(copied)
 
 

@@ -233,7 +233,8 @@ def test_an_encoder_cannot_change_what_others_see():
 
 
 @pytest.mark.parametrize(
-    ("name", "words"), [("LearnsWhileEncoding", "Encoders must be frozen"), ("CountsCalls", "must keep nothing")]
+    ("name", "words"),
+    [("LearnsWhileEncoding", "Encoders must be frozen"), ("CountsCalls", "must keep nothing")],
 )
 def test_an_encoder_that_is_not_frozen_is_refused(name, words):
     with pytest.raises(NeuroarenaError, match=words):

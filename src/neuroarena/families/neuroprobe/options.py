@@ -58,7 +58,9 @@ class NeuroprobeOptions(FamilyOptions):
     @model_validator(mode="after")
     def _check_level(self) -> NeuroprobeOptions:
         if self.level == "population" and self.electrode is not None:
-            raise ValueError("an electrode was named, but the level is population; set the level to electrode.")
+            raise ValueError(
+                "an electrode was named, but the level is population; set the level to electrode."
+            )
         return self
 
     @property
