@@ -35,6 +35,7 @@ ROOMS = (
 FOUNDATIONS = (
     "errors",
     "atomic",
+    "checklist",
     "fingerprint",
     "lazily",
     "pickles",

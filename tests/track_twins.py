@@ -11,16 +11,6 @@ from typing import Any
 from neuroarena.benchmarks import Benchmark, load_benchmarks
 from neuroarena.datasets import load_dataset
 
-SIZES: dict[str, dict[str, Any]] = {
-    "bci_commands": {"subjects": 2, "sessions": 2, "runs": 2, "trials": 12, "channels": 6},
-    "ssvep_exo": {"subjects": 3},
-    "things_eeg2": {"training_images": 60, "test_images": 30, "training_repetitions": 2, "length": 32},
-    "sleep_edf": {"people": 8, "nights": 1, "minutes": 51},
-    "muse_sleep": {"people": 5, "recordings": 2, "longest": 11},
-    "emg2qwerty": {"users": 6, "sessions": 3, "minutes": 0.15},
-    "hbn": {"people": 12, "trials": 4, "seconds": 4},
-    "braintreebank": {"subjects": 2, "sessions": 2, "electrodes": 16, "minutes": 4},
-}
 DATASET_OF = {
     "bci/commands": "bci_commands",
     "bci/ssvep-exo": "ssvep_exo",
@@ -50,7 +40,8 @@ def twin(dataset: str, **changes: Any) -> Path:
     folder = tempfile.TemporaryDirectory(prefix="twin-")
     atexit.register(folder.cleanup)
     place = Path(folder.name) / dataset
-    load_dataset(dataset).simulate(place, **{**SIZES[dataset], **changes})
+    made = load_dataset(dataset)
+    made.simulate(place, **{**made.tiny, **changes})
     return place
 
 

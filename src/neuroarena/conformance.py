@@ -14,7 +14,7 @@ from neuroarena.benchmarks import FAMILIES, Family, WindowShape
 from neuroarena.benchmarks.faces import FACES, find_face
 from neuroarena.board import Rules
 from neuroarena.board.importing import Importer
-from neuroarena.decoders.contract_check import Check
+from neuroarena.checklist import Check
 from neuroarena.errors import InputError, NeuroarenaError
 from neuroarena.scoring import Manifest, Overall
 

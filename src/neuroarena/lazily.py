@@ -52,3 +52,21 @@ def lazy_names(
 
     names = sorted(homes)
     return find, lambda: names, names
+
+
+def lazy_function(address: str) -> Callable[..., Any]:
+    """Make a function that is imported from ``module:attribute`` when it is first called.
+
+    Examples
+    --------
+    >>> lazy_function("math:sqrt")(9.0)
+    3.0
+    """
+    module, _, attribute = address.partition(":")
+
+    def call(*given: Any, **options: Any) -> Any:
+        return getattr(importlib.import_module(module), attribute)(*given, **options)
+
+    call.__name__ = attribute
+    call.__doc__ = f"Call :func:`{module}.{attribute}`, which is imported only then."
+    return call

@@ -10,6 +10,7 @@ from neuroarena.benchmarks.benchmark import (
     WindowShape,
     check_examples,
 )
+from neuroarena.benchmarks.benchmark_check import check_benchmark
 from neuroarena.benchmarks.codebook import Codebook
 from neuroarena.benchmarks.comparison import Comparison, Judgement
 from neuroarena.benchmarks.loading import load_benchmark, load_benchmarks
@@ -38,6 +39,7 @@ __all__ = [
     "Suite",
     "WindowShape",
     "canonical_order",
+    "check_benchmark",
     "check_examples",
     "list_benchmarks",
     "load_benchmark",

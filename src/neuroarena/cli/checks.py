@@ -13,7 +13,7 @@ from neuroarena.cli.options import BenchmarkName, Data, Json, Option, Split, nam
 from neuroarena.cli.output import print_json
 
 if TYPE_CHECKING:
-    from neuroarena.decoders.contract_check import Check
+    from neuroarena.checklist import Check
     from neuroarena.evaluation.leaks import LeakReport
 
 
@@ -95,6 +95,39 @@ def _print_checks(checks: list[Check], as_json: bool) -> None:
             print(f"{mark}  {check.name}{': ' if check.detail else ''}{check.detail}")
     if not all(check.passed for check in checks):
         raise typer.Exit(1)
+
+
+@app.command("dataset")
+def dataset(
+    name: Annotated[str, typer.Argument(help="Name of a dataset, or module:attribute.")],
+    as_json: Json = False,
+) -> None:
+    """Check what a dataset says of itself, its twin, its reader and its verifier, on the smallest twin."""
+    from neuroarena.datasets import check_dataset, load_dataset
+
+    sys.path.insert(0, "")
+    _print_checks(check_dataset(load_dataset(name)), as_json)
+
+
+@app.command("benchmark")
+def benchmark(
+    name: Annotated[str, typer.Argument(help="family[@definition]/task.")],
+    data: Data = None,
+    option: Option = None,
+    as_json: Json = False,
+) -> None:
+    """Check a benchmark on data: examples, splits, recordings, truth and score; no decoder is run."""
+    from neuroarena.benchmarks import Benchmark, check_benchmark
+    from neuroarena.benchmarks.names import load_benchmarks
+    from neuroarena.errors import InputError
+
+    sys.path.insert(0, "")
+    loaded = load_benchmarks(name, data, **named_values(option or []))
+    if len(loaded) != 1 or not isinstance(loaded[0], Benchmark):
+        raise InputError(
+            f'"{name}" is not one benchmark of recordings. Name one task of its family; see: neuroarena list benchmarks'
+        )
+    _print_checks(check_benchmark(loaded[0]), as_json)
 
 
 @app.command("family")

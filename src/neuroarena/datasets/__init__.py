@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from neuroarena.datasets.dataset import Dataset, Problem, locate_folder
+from neuroarena.datasets.dataset_check import check_dataset
 from neuroarena.registry import Registry
 
-__all__ = ["DATASETS", "Dataset", "Problem", "load_dataset", "locate"]
+__all__ = ["DATASETS", "Dataset", "Problem", "check_dataset", "load_dataset", "locate"]
 
 DATASETS: Registry[Dataset] = Registry("dataset", "neuroarena.datasets")
 

@@ -59,6 +59,8 @@ class Dataset:
         ``verify(root)`` lists what is wrong in a folder; an empty list when nothing is.
     simulate_options : mapping of str to str
         Options of `simulate` with a line of help each.
+    tiny : mapping
+        Options of the smallest twin that its benchmarks can be bound to: for checks and trials.
     fetch_plan : callable, optional
         ``fetch_plan(subjects, sessions, url)`` lists the files to fetch for some subjects or sessions (None:
         all that the other allows) from the dataset's server or a mirror; absent when there is no server.
@@ -77,6 +79,7 @@ class Dataset:
     simulate: Callable[..., dict[str, Any]]
     verify: Callable[[str | Path], list[Problem]]
     simulate_options: Mapping[str, str] = field(default_factory=dict)
+    tiny: Mapping[str, Any] = field(default_factory=dict)
     fetch_plan: FetchPlanner | None = None
     preprocess: Callable[..., dict[str, Any]] | None = None
 

@@ -4,27 +4,21 @@ from __future__ import annotations
 
 import copy
 import pickle
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from neuroarena.checklist import Check, Point, run_points
 from neuroarena.decoders.decoder import Context, Decoder, Group, Part, n_examples
 from neuroarena.features import FeatureChain
 from neuroarena.scoring.metrics import Prediction
 
+__all__ = ["Check", "check_decoder", "check_names"]
+
 N_TRAIN, N_TEST = 24, 10
-
-
-@dataclass(frozen=True)
-class Check:
-    """One point of the contract: what it is, whether it holds, and what was observed."""
-
-    name: str
-    passed: bool
-    detail: str = ""
 
 
 @dataclass(frozen=True)
@@ -121,20 +115,11 @@ def check_decoder(
     if stream:
         return _stream_checks(decoder)
     asked = Asked(classes, kind, vector_length or 8)
-    checks: list[Check] = []
-    for name, look in _POINTS:
-        # Every point gets parts of its own: a decoder that writes into them must not spoil the next.
-        try:
-            problem = look(_make_trial(decoder, channels, rate_hz, n_samples, asked))
-        except (
-            Exception,
-            SystemExit,
-        ) as error:  # a third-party decoder may raise anything; it is reported, not hidden
-            problem = f"{type(error).__name__}: {error}"
-        checks.append(Check(name, problem is None, problem or ""))
-        if problem is not None and name in ("fit runs", "predict returns one row per example"):
-            break
-    return checks
+    return run_points(
+        _POINTS,
+        lambda: _make_trial(decoder, channels, rate_hz, n_samples, asked),
+        vital=("fit runs", "predict returns one row per example"),
+    )
 
 
 def _make_trial(
@@ -154,12 +139,14 @@ def _make_trial(
     return _Trial(decoder, asked, part(N_TRAIN, True), part(N_TRAIN, True), part(N_TEST, False))
 
 
-def _fit_runs(trial: _Trial) -> None:
+def _fit_runs(trial: _Trial) -> str | None:
     trial.fitted()
+    return None
 
 
-def _fit_without_validation(trial: _Trial) -> None:
+def _fit_without_validation(trial: _Trial) -> str | None:
     copy.deepcopy(trial.decoder).fit(trial.train, None, trial.context())
+    return None
 
 
 def _rows(trial: _Trial) -> str | None:
@@ -222,8 +209,7 @@ def _travels(trial: _Trial) -> str | None:
     return None
 
 
-_Look = Callable[[_Trial], Any]
-_POINTS: tuple[tuple[str, _Look], ...] = (
+_POINTS: tuple[Point[_Trial], ...] = (
     ("fit runs", _fit_runs),
     ("predict returns one row per example", _rows),
     ("predictions are what is asked for", _values),

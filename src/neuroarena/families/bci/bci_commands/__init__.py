@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
 from neuroarena.datasets.dataset import Dataset
 from neuroarena.families.bci.bci_commands.reader import CUES, BciCommands
 from neuroarena.families.bci.bci_commands.verify import verify
+from neuroarena.lazily import lazy_function
 
 __all__ = ["CUES", "DATASET", "BciCommands", "simulate", "verify"]
 
 
-def simulate(root: str | Path, **options: Any) -> dict[str, Any]:
-    """Write a simulated twin; see :func:`neuroarena.families.bci.bci_commands.twin.simulate`."""
-    from neuroarena.families.bci.bci_commands import twin
-
-    return twin.simulate(root, **options)
-
-
+simulate = lazy_function("neuroarena.families.bci.bci_commands.twin:simulate")
 DATASET = Dataset(
     name="bci_commands",
     title="Three mental commands (PROTEUS)",
@@ -32,6 +24,7 @@ DATASET = Dataset(
     open=BciCommands,
     simulate=simulate,
     verify=verify,
+    tiny={"subjects": 2, "sessions": 2, "runs": 2, "trials": 12, "channels": 6},
     simulate_options={
         "subjects": "number of people, 1 to 10 (default 3)",
         "sessions": "sessions per person, 2 to 14 (default 4)",

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from neuroarena.datasets.card import read_card
+from neuroarena.datasets.folder import DatasetFolder
 from neuroarena.errors import InputError
 from neuroarena.recordings import Recording
 from neuroarena.recordings.bids import bids_events, bids_recordings, open_bids, participants, sidecar
@@ -24,7 +24,7 @@ BASELINES = ("BaselineOE", "BaselineCE")
 _ENVIRONMENT = re.compile(r"(Graz|BH)$")
 
 
-class BciCommands:
+class BciCommands(DatasetFolder):
     """A folder of cued mental commands, real (PROTEUS) or simulated.
 
     Parameters
@@ -44,16 +44,7 @@ class BciCommands:
         When the folder does not exist, or its card cannot be read.
     """
 
-    def __init__(self, root: str | Path) -> None:
-        self.root = Path(root)
-        if not self.root.is_dir():
-            raise InputError(f"{self.root}: is not a folder. Expected a BIDS dataset of mental commands.")
-        self.card = read_card(self.root)
-
-    @property
-    def simulated(self) -> bool:
-        """Whether the data are a simulated twin."""
-        return self.card is not None
+    expected = "Expected a BIDS dataset of mental commands."
 
     @functools.cached_property
     def people(self) -> tuple[str, ...]:

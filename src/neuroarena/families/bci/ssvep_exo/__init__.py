@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
 from neuroarena.datasets.dataset import Dataset
 from neuroarena.families.bci.ssvep_exo.reader import AUTHORS_EXCLUSIONS, CLASSES, SsvepExo, open_folder
 from neuroarena.families.bci.ssvep_exo.verify import verify
+from neuroarena.lazily import lazy_function
 
 __all__ = ["AUTHORS_EXCLUSIONS", "CLASSES", "DATASET", "SsvepExo", "open_folder", "simulate", "verify"]
 
 
-def simulate(root: str | Path, **options: Any) -> dict[str, Any]:
-    """Write a simulated twin; see :func:`neuroarena.families.bci.ssvep_exo.twin.simulate`."""
-    from neuroarena.families.bci.ssvep_exo import twin
-
-    return twin.simulate(root, **options)
-
-
+simulate = lazy_function("neuroarena.families.bci.ssvep_exo.twin:simulate")
 DATASET = Dataset(
     name="ssvep_exo",
     title="SSVEP exoskeleton",
@@ -32,6 +24,7 @@ DATASET = Dataset(
     open=SsvepExo,
     simulate=simulate,
     verify=verify,
+    tiny={"subjects": 3},
     simulate_options={
         "subjects": "number of people, 2 to 99 (default 4)",
         "sessions": "recordings per person, 2 to 9 (default 2)",

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from neuroarena.datasets.card import read_card
+from neuroarena.datasets.folder import DatasetFolder
 from neuroarena.errors import InputError
 from neuroarena.families.bci.ssvep_exo.files import SubjectFile, read_subject
 from neuroarena.fingerprint import digest, file_digest
@@ -33,7 +33,7 @@ AUTHORS_EXCLUSIONS = frozenset(
 )
 
 
-class SsvepExo:
+class SsvepExo(DatasetFolder):
     """A folder of ``subjectNN.npz`` files, real or simulated.
 
     Parameters
@@ -53,22 +53,14 @@ class SsvepExo:
         When the folder does not exist, holds no such file, or its card cannot be read.
     """
 
+    expected = "Expected the folder of subject01.npz, subject02.npz, ..."
+
     def __init__(self, root: str | Path) -> None:
-        self.root = Path(root)
-        if not self.root.is_dir():
-            raise InputError(
-                f"{self.root}: is not a folder. Expected the folder of subject01.npz, subject02.npz, ..."
-            )
-        self.card = read_card(self.root)
+        super().__init__(root)
         names = (re.fullmatch(r"subject(\d\d)\.npz", path.name) for path in self.root.iterdir())
         self.there = tuple(sorted(found.group(1) for found in names if found))
         if not self.there:
             raise InputError(f"{self.root}: holds no subject01.npz, subject02.npz, ... .")
-
-    @property
-    def simulated(self) -> bool:
-        """Whether the data are a simulated twin."""
-        return self.card is not None
 
     @property
     def people(self) -> tuple[str, ...]:

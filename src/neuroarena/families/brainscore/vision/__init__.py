@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
 from neuroarena.datasets.dataset import Dataset
 from neuroarena.families.brainscore.vision.facts import STIMULUS_SETS, STUDIES, Study
 from neuroarena.families.brainscore.vision.folder import VisionFolder
 from neuroarena.families.brainscore.vision.verify import verify
+from neuroarena.lazily import lazy_function
 
 __all__ = ["DATASET", "STIMULUS_SETS", "STUDIES", "Study", "VisionFolder", "simulate", "verify"]
 
 
-def simulate(root: str | Path, **options: Any) -> dict[str, Any]:
-    """Write a simulated twin; see :func:`neuroarena.families.brainscore.vision.twin.simulate`."""
-    from neuroarena.families.brainscore.vision import twin
-
-    return twin.simulate(root, **options)
-
-
+simulate = lazy_function("neuroarena.families.brainscore.vision.twin:simulate")
 DATASET = Dataset(
     name="brainscore_vision",
     title="Brain-Score vision",
@@ -33,6 +25,7 @@ DATASET = Dataset(
     open=VisionFolder,
     simulate=simulate,
     verify=verify,
+    tiny={"images": 12, "repetitions": 4, "neuroids": 6},
     simulate_options={
         "images": "pictures of each of the eight objects (default 50)",
         "repetitions": "trials of each picture (default 10)",

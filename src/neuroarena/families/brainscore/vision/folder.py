@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from neuroarena.datasets.card import read_card
-from neuroarena.errors import InputError
+from neuroarena.datasets.folder import DatasetFolder
 from neuroarena.families.brainscore.vision.facts import STUDIES
 
 
-class VisionFolder:
+class VisionFolder(DatasetFolder):
     """Assemblies and stimulus sets in one folder; the benchmarks read them.
 
     Parameters
@@ -27,17 +24,6 @@ class VisionFolder:
     InputError
         When there is no such folder, or when the card cannot be read.
     """
-
-    def __init__(self, root: str | Path) -> None:
-        self.root = Path(root)
-        if not self.root.is_dir():
-            raise InputError(f"{root}: this folder does not exist.")
-        self.card = read_card(self.root)
-
-    @property
-    def simulated(self) -> bool:
-        """Whether the folder holds a simulated twin."""
-        return self.card is not None
 
     @property
     def studies(self) -> list[str]:

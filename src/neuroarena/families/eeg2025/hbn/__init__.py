@@ -8,15 +8,12 @@ from typing import Any
 from neuroarena.datasets.dataset import Dataset
 from neuroarena.families.eeg2025.hbn.reader import HBN
 from neuroarena.families.eeg2025.hbn.verify import verify
+from neuroarena.lazily import lazy_function
 
 __all__ = ["DATASET", "HBN", "preprocess", "simulate", "verify"]
 
 
-def simulate(root: str | Path, **options: Any) -> dict[str, Any]:
-    """Write a simulated twin; see :func:`neuroarena.families.eeg2025.hbn.twin.simulate`."""
-    from neuroarena.families.eeg2025.hbn import twin
-
-    return twin.simulate(root, **options)
+simulate = lazy_function("neuroarena.families.eeg2025.hbn.twin:simulate")
 
 
 def preprocess(raw_root: str | Path, out_root: str | Path, **options: Any) -> dict[str, Any]:
@@ -40,6 +37,7 @@ DATASET = Dataset(
     simulate=simulate,
     verify=verify,
     preprocess=preprocess,
+    tiny={"people": 12, "trials": 4, "seconds": 4},
     simulate_options={
         "releases": "which releases, with commas (default R1,R5,R12)",
         "people": "people with complete data in each release, 12 to 400 (default 14)",

@@ -8,6 +8,7 @@ from typing import Any
 from neuroarena.datasets.dataset import Dataset
 from neuroarena.families.emg.emg2qwerty.reader import Emg2Qwerty
 from neuroarena.families.emg.emg2qwerty.verify import open_any, verify
+from neuroarena.lazily import lazy_function
 
 __all__ = ["DATASET", "Emg2Qwerty", "open_folder", "simulate", "verify"]
 
@@ -23,13 +24,7 @@ def open_folder(root: str | Path) -> Any:
     return open_any(root)
 
 
-def simulate(root: str | Path, **options: Any) -> dict[str, Any]:
-    """Write a simulated twin; see :func:`neuroarena.families.emg.emg2qwerty.twin.simulate`."""
-    from neuroarena.families.emg.emg2qwerty import twin
-
-    return twin.simulate(root, **options)
-
-
+simulate = lazy_function("neuroarena.families.emg.emg2qwerty.twin:simulate")
 DATASET = Dataset(
     name="emg2qwerty",
     title="emg2qwerty",
@@ -43,6 +38,7 @@ DATASET = Dataset(
     open=open_folder,
     simulate=simulate,
     verify=verify,
+    tiny={"users": 6, "sessions": 3, "minutes": 0.15},
     simulate_options={
         "users": "number of people, 2 to 108 (default 6); a third of them is held out",
         "sessions": "sessions of each, 2 to 20 (default 3)",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from neuroarena.datasets.card import read_card
+from neuroarena.datasets.folder import DatasetFolder
 from neuroarena.errors import InputError
 from neuroarena.families.emg.emg2qwerty.sessions import (
     ON_KEYBOARD,
@@ -23,7 +23,7 @@ from neuroarena.recordings import Recording
 SPLIT_FILE = "generic.yaml"
 
 
-class Emg2Qwerty:
+class Emg2Qwerty(DatasetFolder):
     """A folder of session files ``<session>.hdf5``, real or simulated.
 
     Parameters
@@ -44,24 +44,16 @@ class Emg2Qwerty:
         When the folder is missing or holds no session file.
     """
 
+    expected = "Expected one with <session>.hdf5 files."
+
     def __init__(self, root: str | Path) -> None:
-        self.root = Path(root)
-        if not self.root.is_dir():
-            raise InputError(
-                f"{self.root}: this folder does not exist. Expected one with <session>.hdf5 files."
-            )
+        super().__init__(root)
         self.sessions = tuple(sorted(path.stem for path in self.root.glob("*.hdf5")))
         if not self.sessions:
             raise InputError(
                 f"{self.root}: holds no <session>.hdf5 file. Check that it is the folder of emg2qwerty."
             )
-        self.card = read_card(self.root)
         self._about: dict[str, tuple[str, str]] = {}
-
-    @property
-    def simulated(self) -> bool:
-        """Whether the folder is a simulated twin."""
-        return self.card is not None
 
     def file(self, session: str) -> Path:
         """Return the file of a session.

@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
 from neuroarena.datasets.dataset import Dataset
 from neuroarena.families.img.things_eeg2.pickled import read_pickled
 from neuroarena.families.img.things_eeg2.reader import ThingsEEG2
 from neuroarena.families.img.things_eeg2.verify import verify
+from neuroarena.lazily import lazy_function
 
 __all__ = ["DATASET", "ThingsEEG2", "read_pickled", "simulate", "verify"]
 
 
-def simulate(root: str | Path, **options: Any) -> dict[str, Any]:
-    """Write a simulated twin; see :func:`neuroarena.families.img.things_eeg2.twin.simulate`."""
-    from neuroarena.families.img.things_eeg2 import twin
-
-    return twin.simulate(root, **options)
-
-
+simulate = lazy_function("neuroarena.families.img.things_eeg2.twin:simulate")
 DATASET = Dataset(
     name="things_eeg2",
     title="THINGS-EEG2",
@@ -33,6 +25,7 @@ DATASET = Dataset(
     open=ThingsEEG2,
     simulate=simulate,
     verify=verify,
+    tiny={"training_images": 60, "test_images": 30, "training_repetitions": 2, "length": 32},
     simulate_options={
         "subjects": "number of people, 1 to 10 (default 2)",
         "training_images": "training images, a multiple of 10 up to 16540 (default 400)",

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from neuroarena.datasets.card import read_card
+from neuroarena.datasets.folder import DatasetFolder
 from neuroarena.errors import InputError
 from neuroarena.families.img.things_eeg2.embeddings import FORMATS, read_embeddings
 from neuroarena.families.img.things_eeg2.epochs import Epochs, open_epochs, read_epochs
@@ -23,7 +23,7 @@ METADATA = ("image_set/image_metadata.npy", "image_metadata.npy", "stimuli/image
 EMBEDDINGS = "image_embeddings"
 
 
-class ThingsEEG2:
+class ThingsEEG2(DatasetFolder):
     """Epochs of people who looked at images, as the authors (or NICE, at 250 Hz) publish them.
 
     Parameters
@@ -41,10 +41,8 @@ class ThingsEEG2:
     """
 
     def __init__(self, root: str | Path, embeddings: str | Path | None = None) -> None:
-        self.root = Path(root)
+        super().__init__(root)
         self._embeddings = None if embeddings is None else Path(embeddings)
-        if not self.root.is_dir():
-            raise InputError(f"{self.root}: this folder does not exist.")
         found = [name for name in FOLDERS if (self.root / name).is_dir()]
         if len(found) != 1:
             what = "both of" if found else "neither of"
@@ -55,16 +53,6 @@ class ThingsEEG2:
         )
         if not self.subjects:
             raise InputError(f"{self.signals}: holds no folder sub-01, sub-02, ...")
-
-    @functools.cached_property
-    def card(self) -> dict[str, Any] | None:
-        """The card of a simulated twin; None for real data."""
-        return read_card(self.root)
-
-    @property
-    def simulated(self) -> bool:
-        """Whether the folder is a simulated twin."""
-        return self.card is not None
 
     @functools.cached_property
     def images(self) -> pd.DataFrame:

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
 
 from neuroarena.datasets.dataset import Dataset
 from neuroarena.datasets.fetch_plan import FetchPlan
 from neuroarena.families.neuroprobe.braintreebank.reader import BrainTreebank
 from neuroarena.families.neuroprobe.braintreebank.verify import verify
 from neuroarena.families.neuroprobe.braintreebank.words import nonverbal_table, word_table
+from neuroarena.lazily import lazy_function
 
 __all__ = ["DATASET", "BrainTreebank", "fetch_plan", "nonverbal_table", "simulate", "verify", "word_table"]
 
 
-def simulate(root: str | Path, **options: Any) -> dict[str, Any]:
-    """Write a simulated twin; see :func:`neuroarena.families.neuroprobe.braintreebank.twin.simulate`."""
-    from neuroarena.families.neuroprobe.braintreebank import twin
-
-    return twin.simulate(root, **options)
+simulate = lazy_function("neuroarena.families.neuroprobe.braintreebank.twin:simulate")
 
 
 def fetch_plan(
@@ -45,6 +40,7 @@ DATASET = Dataset(
     simulate=simulate,
     verify=verify,
     fetch_plan=fetch_plan,
+    tiny={"subjects": 2, "sessions": 2, "electrodes": 16, "minutes": 4},
     simulate_options={
         "subjects": "number of subjects, 1 to 6 (default 2)",
         "sessions": "sessions a subject, 1 or 2 (default 2)",

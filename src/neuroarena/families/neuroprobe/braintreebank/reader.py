@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from neuroarena.datasets.card import read_card
+from neuroarena.datasets.folder import DatasetFolder
 from neuroarena.errors import InputError
 from neuroarena.families.neuroprobe.braintreebank import facts
 from neuroarena.recordings import Recording, channel_table, open_electrodes
@@ -21,7 +21,7 @@ _SIGNALS = re.compile(r"sub_(\d+)_trial(\d{3})\.h5")
 _NOT_ELECTRODES = ("DC", "TRIG")
 
 
-class BrainTreebank:
+class BrainTreebank(DatasetFolder):
     """A folder with BrainTreebank, real or simulated.
 
     Parameters
@@ -46,18 +46,16 @@ class BrainTreebank:
         When the folder does not exist or holds no session.
     """
 
+    expected = "Name the folder of BrainTreebank."
+
     def __init__(self, root: str | Path) -> None:
-        self.root = Path(root)
-        if not self.root.is_dir():
-            raise InputError(f"{self.root}: this folder does not exist. Name the folder of BrainTreebank.")
+        super().__init__(root)
         matches = [_SIGNALS.fullmatch(path.name) for path in self.root.iterdir()]
         self.sessions = sorted((int(match[1]), int(match[2])) for match in matches if match)
         if not self.sessions:
             raise InputError(
                 f"{self.root}: holds no sub_<subject>_trial<NNN>.h5 file, so it is not a BrainTreebank folder."
             )
-        self.card = read_card(self.root)
-        self.simulated = self.card is not None
 
     def __repr__(self) -> str:
         kind = "simulated, " if self.simulated else ""

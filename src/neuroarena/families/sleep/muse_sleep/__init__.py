@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
 from neuroarena.datasets.dataset import Dataset
 from neuroarena.families.sleep.muse_sleep.reader import MuseSleep
 from neuroarena.families.sleep.muse_sleep.verify import verify
+from neuroarena.lazily import lazy_function
 
 __all__ = ["DATASET", "MuseSleep", "simulate", "verify"]
 
 
-def simulate(root: str | Path, **options: Any) -> dict[str, Any]:
-    """Write a simulated twin; see :func:`neuroarena.families.sleep.muse_sleep.twin.simulate`."""
-    from neuroarena.families.sleep.muse_sleep import twin
-
-    return twin.simulate(root, **options)
-
-
+simulate = lazy_function("neuroarena.families.sleep.muse_sleep.twin:simulate")
 DATASET = Dataset(
     name="muse_sleep",
     title="Muse sleep onset",
@@ -32,6 +24,7 @@ DATASET = Dataset(
     open=MuseSleep,
     simulate=simulate,
     verify=verify,
+    tiny={"people": 5, "recordings": 2, "longest": 11},
     simulate_options={
         "people": "number of people, 1 to 203 (default 10)",
         "recordings": "recordings of each, 1 to 5 (default 2)",

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from neuroarena.datasets.card import read_card
+from neuroarena.datasets.folder import DatasetFolder
 from neuroarena.errors import InputError
 from neuroarena.recordings import Recording
 from neuroarena.recordings.bids import bids_events, bids_recordings, open_bids
@@ -38,7 +38,7 @@ class Session:
     path: Path
 
 
-class MuseSleep:
+class MuseSleep(DatasetFolder):
     """A folder with the Muse sleep-onset set, real or simulated.
 
     Parameters
@@ -62,15 +62,13 @@ class MuseSleep:
     """
 
     def __init__(self, root: str | Path) -> None:
-        self.root = Path(root)
+        super().__init__(root)
         self.sessions: dict[str, Session] = {}
         for row in bids_recordings(self.root, "eeg", TASK).itertuples(index=False):
             key = f"sub-{row.subject}_ses-{row.session}"
             if key in self.sessions:
                 raise InputError(f"{row.path}: is a second recording of {key}; keep one per session.")
             self.sessions[key] = Session(key, str(row.subject), str(row.session), Path(str(row.path)))
-        self.card = read_card(self.root)
-        self.simulated = bool(self.card and self.card.get("simulated"))
 
     def __repr__(self) -> str:
         kind = "simulated, " if self.simulated else ""

@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
 from neuroarena.datasets.dataset import Dataset
 from neuroarena.families.sleep.sleep_edf.hypnogram import first_n2, first_stable_n2, stage_epochs
 from neuroarena.families.sleep.sleep_edf.reader import SleepEDF
 from neuroarena.families.sleep.sleep_edf.verify import verify
+from neuroarena.lazily import lazy_function
 
 __all__ = ["DATASET", "SleepEDF", "first_n2", "first_stable_n2", "simulate", "stage_epochs", "verify"]
 
 
-def simulate(root: str | Path, **options: Any) -> dict[str, Any]:
-    """Write a simulated twin; see :func:`neuroarena.families.sleep.sleep_edf.twin.simulate`."""
-    from neuroarena.families.sleep.sleep_edf import twin
-
-    return twin.simulate(root, **options)
-
-
+simulate = lazy_function("neuroarena.families.sleep.sleep_edf.twin:simulate")
 DATASET = Dataset(
     name="sleep_edf",
     title="Sleep-EDF Expanded",
@@ -33,6 +25,7 @@ DATASET = Dataset(
     open=SleepEDF,
     simulate=simulate,
     verify=verify,
+    tiny={"people": 8, "nights": 1, "minutes": 51},
     simulate_options={
         "people": "number of people, 1 to 78 (default 10)",
         "nights": "nights of each, 1 or 2 (default 2)",

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from neuroarena.datasets.card import read_card
+from neuroarena.datasets.folder import DatasetFolder
 from neuroarena.errors import InputError, MissingDependency
 from neuroarena.families.sleep.sleep_edf.hypnogram import stage_epochs
 from neuroarena.recordings import Recording, open_file
@@ -49,7 +49,7 @@ class Night:
         return "cassette" if self.key.startswith("SC") else "telemetry"
 
 
-class SleepEDF:
+class SleepEDF(DatasetFolder):
     """A folder with Sleep-EDF Expanded, real or simulated.
 
     Parameters
@@ -72,13 +72,11 @@ class SleepEDF:
         When the folder does not exist, holds no night, or one of a pair is missing.
     """
 
+    expected = "Name the folder of Sleep-EDF."
+
     def __init__(self, root: str | Path) -> None:
-        self.root = Path(root)
-        if not self.root.is_dir():
-            raise InputError(f"{self.root}: this folder does not exist. Name the folder of Sleep-EDF.")
+        super().__init__(root)
         self.nights = _pairs(self.root)
-        self.card = read_card(self.root)
-        self.simulated = bool(self.card and self.card.get("simulated"))
 
     def __repr__(self) -> str:
         kind = "simulated, " if self.simulated else ""
