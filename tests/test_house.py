@@ -41,6 +41,7 @@ FOUNDATIONS = (
     "pickles",
     "progress",
     "registry",
+    "skeletons",
     "__init__",
     "__main__",
 )

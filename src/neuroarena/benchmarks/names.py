@@ -85,7 +85,8 @@ def resolve(name: str) -> tuple[Family, str, tuple[str, ...]]:
         With the closest names.
     """
     parsed = BenchmarkName.parse(name)
-    if parsed.family not in FAMILIES.names():
+    # module:attribute is the address of a family that nobody registered.
+    if ":" not in parsed.family and parsed.family not in FAMILIES.names():
         owners = [
             each
             for each in FAMILIES.names()

@@ -117,8 +117,7 @@ def benchmark(
     as_json: Json = False,
 ) -> None:
     """Check a benchmark on data: examples, splits, recordings, truth and score; no decoder is run."""
-    from neuroarena.benchmarks import Benchmark, check_benchmark
-    from neuroarena.benchmarks.names import load_benchmarks
+    from neuroarena.benchmarks import Benchmark, check_benchmark, load_benchmarks
     from neuroarena.errors import InputError
 
     sys.path.insert(0, "")

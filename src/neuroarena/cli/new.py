@@ -12,46 +12,96 @@ from neuroarena.cli.output import print_json
 
 app = typer.Typer(help="Write a commented skeleton of something new.", no_args_is_help=True)
 
+Folder = Annotated[Path, typer.Option("--folder", metavar="DIR", help="Where to write it.")]
+
 
 @app.callback()
 def _root() -> None:
     """Write a commented skeleton of something new."""
 
 
+def _report(paths: list[Path], as_json: bool, *lines: str) -> None:
+    """Print what was written and what to do next."""
+    if as_json:
+        print_json([str(path) for path in paths])
+        return
+    print("\n".join([*(f"wrote {path}" for path in paths), *lines]))
+
+
 @app.command("decoder")
 def decoder(
     name: Annotated[str, typer.Argument(help="Name, for example my-decoder.")],
-    folder: Annotated[Path, typer.Option("--folder", metavar="DIR", help="Where to write it.")] = Path(),
+    folder: Folder = Path(),
     as_json: Json = False,
 ) -> None:
     """Write a decoder that works, with comments and a test."""
     from neuroarena.decoders.scaffold import new_decoder
 
     paths = new_decoder(name, folder)
-    if as_json:
-        print_json([str(path) for path in paths])
-        return
-    for path in paths:
-        print(f"wrote {path}")
-    module = paths[0].stem
-    print(f"Try it: cd {folder} && python -m pytest {paths[1].name}")
-    print(f"Then change {module}.py to your idea; its comments say where.")
+    _report(
+        paths,
+        as_json,
+        f"Try it: cd {folder} && python -m pytest {paths[1].name}",
+        f"Then change {paths[0].name} to your idea; its comments say where.",
+    )
+
+
+@app.command("dataset")
+def dataset(
+    name: Annotated[str, typer.Argument(help="Name, for example my-data.")],
+    folder: Folder = Path(),
+    as_json: Json = False,
+) -> None:
+    """Write a dataset that works: reader, simulated twin, verifier and a test."""
+    from neuroarena.datasets.scaffold import new_dataset
+
+    paths = new_dataset(name, folder)
+    _report(
+        paths,
+        as_json,
+        f"Try it: cd {folder} && neuroarena check dataset {paths[0].stem}:DATASET",
+        f"Then change {paths[0].name} to the layout of your files; its comments say where.",
+    )
+
+
+@app.command("family")
+def family(
+    name: Annotated[str, typer.Argument(help="Name, for example my-family.")],
+    folder: Folder = Path(),
+    as_json: Json = False,
+) -> None:
+    """Write a package with a family of benchmarks, its dataset, tests and entry points."""
+    from neuroarena.benchmarks.scaffold import new_family
+
+    paths = new_family(name, folder)
+    _report(
+        paths,
+        as_json,
+        f"Try it: cd {paths[1].parent} && neuroarena check family {paths[1].stem}:FAMILY && python -m pytest",
+        "Then pip install -e . makes it known by its name.",
+    )
 
 
 @app.command("benchmark")
 def benchmark(
     name: Annotated[str, typer.Argument(help="Name of the experiment, for example MyExperiment.")],
-    folder: Annotated[Path, typer.Option("--folder", metavar="DIR", help="Where to write it.")] = Path(),
+    kind: Annotated[
+        str, typer.Option("--kind", help="eeg: over a folder of EEG; or a kind that a family offers.")
+    ] = "eeg",
+    folder: Folder = Path(),
     as_json: Json = False,
 ) -> None:
-    """Write a Brain-Score benchmark that works: a plugin folder with registration, benchmark and test."""
-    from neuroarena.families.brainscore.scaffold import new_benchmark
+    """Write a benchmark that works, with comments and a test."""
+    from neuroarena.benchmarks.faces import named_faces
+    from neuroarena.benchmarks.scaffold import new_eeg_benchmark
+    from neuroarena.registry import unknown_name
 
-    paths = new_benchmark(name, folder)
-    if as_json:
-        print_json([str(path) for path in paths])
-        return
-    for path in paths:
-        print(f"wrote {path}")
-    print(f"Try it: cd {folder} && python -m pytest {paths[2].relative_to(folder)}")
-    print(f"Use it anywhere: export NEUROARENA_PLUGINS={folder.resolve()}")
+    kinds = {"eeg": new_eeg_benchmark, **named_faces("scaffold")}
+    if kind not in kinds:
+        raise unknown_name("kind of benchmark", kind, kinds, "benchmarks")
+    paths = kinds[kind](name, folder)
+    (test,) = (path for path in paths if path.name.startswith("test"))
+    lines = [f"Try it: cd {folder} && python -m pytest {test.relative_to(folder)}"]
+    if test.parent != folder:
+        lines.append(f"Use it anywhere: export NEUROARENA_PLUGINS={folder.resolve()}")
+    _report(paths, as_json, *lines)

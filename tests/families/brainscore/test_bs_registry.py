@@ -248,7 +248,7 @@ def test_folders_without_plugins_are_refused(tmp_path, monkeypatch):
 
 
 def new(*words: str) -> None:
-    app(["new", "benchmark", *words], standalone_mode=False)
+    app(["new", "benchmark", "--kind", "brainscore", *words], standalone_mode=False)
 
 
 def test_the_scaffold_passes_its_own_test_and_is_found_by_name(tmp_path, monkeypatch, capsys):

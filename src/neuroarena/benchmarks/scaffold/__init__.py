@@ -1,0 +1,58 @@
+"""Skeletons of new families of benchmarks, and of a benchmark over a folder of EEG."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from neuroarena.datasets.scaffold import new_dataset
+from neuroarena.skeletons import SkeletonName, write_skeleton
+
+
+def new_family(name: str, folder: Path) -> list[Path]:
+    """Write a package with a family of benchmarks, its dataset, tests and the entry points that register both.
+
+    Parameters
+    ----------
+    name : str
+        Words joined by hyphens, underscores or spaces: "my-family".
+    folder : Path
+        The package becomes a folder in it.
+
+    Returns
+    -------
+    list of Path
+        pyproject.toml, the family and its test, the dataset and its test.
+
+    Raises
+    ------
+    InputError
+        When the name makes no module name, or a file of that name exists.
+    """
+    made = SkeletonName.parse(name)
+    place = folder / made.module
+    templates = {
+        place / "pyproject.toml": "pyproject.toml.txt",
+        place / f"{made.module}.py": "family.py.txt",
+        place / f"test_{made.module}.py": "test_family.py.txt",
+    }
+    written = write_skeleton(
+        made,
+        __package__,
+        templates,
+        project=made.module.replace("_", "-"),
+        data_class=f"{made.class_name}Data",
+    )
+    return written + new_dataset(f"{name} data", place)
+
+
+def new_eeg_benchmark(name: str, folder: Path) -> list[Path]:
+    """Write a benchmark over a folder of EEG, and its test: one file, one task, two splits.
+
+    Parameters and refusals are those of :func:`neuroarena.datasets.scaffold.new_dataset`.
+    """
+    made = SkeletonName.parse(name)
+    templates = {
+        folder / f"{made.module}.py": "eeg.py.txt",
+        folder / f"test_{made.module}.py": "test_eeg.py.txt",
+    }
+    return write_skeleton(made, __package__, templates)

@@ -1,0 +1,34 @@
+"""Skeletons of new datasets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from neuroarena.skeletons import SkeletonName, write_skeleton
+
+
+def new_dataset(name: str, folder: Path) -> list[Path]:
+    """Write a commented dataset (reader, simulated twin, verifier) and its test into a folder.
+
+    Parameters
+    ----------
+    name : str
+        Words joined by hyphens, underscores or spaces: "my-data".
+    folder : Path
+
+    Returns
+    -------
+    list of Path
+        The two files.
+
+    Raises
+    ------
+    InputError
+        When the name makes no module name, or a file of that name exists.
+    """
+    made = SkeletonName.parse(name)
+    templates = {
+        folder / f"{made.module}.py": "dataset.py.txt",
+        folder / f"test_{made.module}.py": "test_dataset.py.txt",
+    }
+    return write_skeleton(made, __package__, templates, variable=made.module.upper())

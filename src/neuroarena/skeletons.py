@@ -1,0 +1,86 @@
+"""Writing a skeleton of something new from templates: names made of its name, and no file written over."""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+
+from neuroarena.atomic import write_text
+from neuroarena.errors import InputError
+
+
+@dataclass(frozen=True)
+class SkeletonName:
+    """What a name becomes in code.
+
+    Attributes
+    ----------
+    module : str
+        "my_decoder".
+    class_name : str
+        "MyDecoder".
+    title : str
+        "my decoder".
+    """
+
+    module: str
+    class_name: str
+    title: str
+
+    @classmethod
+    def parse(cls, name: str, kind: str = "module") -> SkeletonName:
+        """Split a name of words joined by hyphens, underscores or spaces.
+
+        Raises
+        ------
+        InputError
+            When it makes no Python name.
+
+        Examples
+        --------
+        >>> SkeletonName.parse("my-decoder")
+        SkeletonName(module='my_decoder', class_name='MyDecoder', title='my decoder')
+        """
+        words = [word for word in re.split(r"[\s_-]+", name.strip()) if word]
+        module = "_".join(words).lower()
+        if not module.isidentifier() or keyword.iskeyword(module):
+            raise InputError(
+                f'"{name}" makes no Python {kind} name. Use letters, digits and hyphens, for example my-idea.'
+            )
+        return cls(module, "".join(word[:1].upper() + word[1:] for word in words), " ".join(words))
+
+
+def write_skeleton(
+    name: SkeletonName, package: str, templates: Mapping[Path, str], **values: str
+) -> list[Path]:
+    """Fill templates and write them; nothing is written when one of the files is there already.
+
+    Parameters
+    ----------
+    name : SkeletonName
+        Templates say ``$module``, ``$class_name`` and ``$title``.
+    package : str
+        Where the templates lie.
+    templates : mapping of Path to str
+        File to write, to the name of its template.
+    **values
+        What templates name besides.
+
+    Raises
+    ------
+    InputError
+        When a file is there already.
+    """
+    for path in templates:
+        if path.exists():
+            raise InputError(f"{path}: there is a file of this name already. Nothing was written.")
+    known = {"module": name.module, "class_name": name.class_name, "title": name.title, **values}
+    for path, template in templates.items():
+        text = files(package).joinpath(template).read_text(encoding="utf-8")
+        write_text(path, Template(text).substitute(known))
+    return list(templates)

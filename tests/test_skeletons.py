@@ -1,0 +1,101 @@
+"""Skeletons: what `neuroarena new` writes passes its own test and the checks."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from neuroarena.cli.app import app
+from neuroarena.errors import InputError
+from neuroarena.skeletons import SkeletonName
+
+
+def fine(*words: str) -> str:
+    ran = CliRunner().invoke(app, list(words))
+    assert ran.exit_code == 0, ran.output + repr(ran.exception)
+    return ran.stdout
+
+
+def own_tests(folder: Path) -> None:
+    """Run the tests that a skeleton brings, as a user would."""
+    source = str(Path(__file__).resolve().parents[1] / "src")
+    ran = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "--rootdir",
+            str(folder),
+            str(folder),
+        ],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([source, os.environ.get("PYTHONPATH", "")])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    return tmp_path
+
+
+def test_a_new_family_passes_its_checks_and_its_own_tests(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "my_track_data.py" in fine("new", "family", "my-track")
+    monkeypatch.chdir(here / "my_track")
+    monkeypatch.syspath_prepend(str(here / "my_track"))
+    assert "FAIL" not in fine("check", "family", "my_track:FAMILY")
+    assert "FAIL" not in fine("check", "dataset", "my_track_data:DATASET")
+    from my_track_data import simulate  # type: ignore[import-not-found]
+
+    simulate("twin", people=3, trials=12)
+    assert "FAIL" not in fine("check", "benchmark", "my_track:FAMILY/state", "--data", "twin")
+    own_tests(here / "my_track")
+
+
+def test_a_new_benchmark_of_eeg_passes_its_own_test(here: Path) -> None:
+    fine("new", "benchmark", "left-or-right", "--kind", "eeg")
+    assert "FAIL" not in fine("check", "family", "left_or_right:FAMILY")
+    own_tests(here)
+
+
+def test_a_new_dataset_is_written_beside_its_test(here: Path) -> None:
+    fine("new", "dataset", "my-data")
+    assert sorted(path.name for path in here.iterdir()) == ["my_data.py", "test_my_data.py"]
+    assert "FAIL" not in fine("check", "dataset", "my_data:DATASET")
+
+
+def test_an_unknown_kind_of_benchmark_is_refused(here: Path) -> None:
+    ran = CliRunner().invoke(app, ["new", "benchmark", "x", "--kind", "meg"])
+    assert ran.exit_code != 0
+    assert "eeg" in str(ran.exception) + ran.output
+    assert not list(here.iterdir())
+
+
+@pytest.mark.parametrize("noun", ["decoder", "dataset", "family", "benchmark"])
+def test_a_skeleton_writes_over_nothing(here: Path, noun: str) -> None:
+    fine("new", noun, "mine")
+    before = {path: path.read_bytes() for path in here.rglob("*") if path.is_file()}
+    ran = CliRunner().invoke(app, ["new", noun, "mine"])
+    assert isinstance(ran.exception, InputError | SystemExit)
+    assert {path: path.read_bytes() for path in here.rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.parametrize("name", ["1st", "class", "", "a/b", "../up"])
+def test_a_name_that_is_no_module_is_refused(name: str) -> None:
+    with pytest.raises(InputError, match="makes no Python module name"):
+        SkeletonName.parse(name)
