@@ -52,7 +52,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_a_new_family_passes_its_checks_and_its_own_tests(
+def test_a_new_family_and_a_new_benchmark_pass_the_checks_and_their_own_tests(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert "my_track_data.py" in fine("new", "family", "my-track")
@@ -64,13 +64,10 @@ def test_a_new_family_passes_its_checks_and_its_own_tests(
 
     simulate("twin", people=3, trials=12)
     assert "FAIL" not in fine("check", "benchmark", "my_track:FAMILY/state", "--data", "twin")
-    own_tests(here / "my_track")
-
-
-def test_a_new_benchmark_of_eeg_passes_its_own_test(here: Path) -> None:
+    # Beside it a benchmark over a folder of EEG: starting another interpreter for its test would cost more than both.
     fine("new", "benchmark", "left-or-right", "--kind", "eeg")
     assert "FAIL" not in fine("check", "family", "left_or_right:FAMILY")
-    own_tests(here)
+    own_tests(here / "my_track")
 
 
 def test_a_new_dataset_is_written_beside_its_test(here: Path) -> None:

@@ -52,7 +52,7 @@ def table(people: int = 3, sessions: int = 3, each: int = 8) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("rule", RULES.values(), ids=RULES.keys())
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=3, deadline=None)
 @given(order=st.randoms(use_true_random=False))
 def test_the_order_of_rows_changes_neither_folds_nor_parts(rule, order):
     rows = list(range(len(table())))
