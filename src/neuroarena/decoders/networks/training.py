@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from neuroarena.decoders.networks.descent import BestState, descend
 from neuroarena.errors import InputError, MissingDependency, NeuroarenaError
 from neuroarena.scoring.classification import binary_auroc
 
@@ -145,7 +146,7 @@ def train(
     optimiser = torch.optim.Adam(
         network.parameters(), lr=schedule.learning_rate, weight_decay=schedule.weight_decay
     )
-    course, best, waited = Course(), _Best(network), 0
+    course, best, waited = Course(), BestState(network), 0
     loss = loss or torch.nn.functional.cross_entropy
     for epoch in range(schedule.max_epochs):
         _one_epoch(network, optimiser, inputs, targets, schedule, epoch, loss)
@@ -155,8 +156,7 @@ def train(
         _check_finite(said, "an output for held-out items", epoch, schedule)
         course.scores.append(judge(said, held_out[1]))
         waited += 1
-        if course.scores[-1] > best.score + schedule.tolerance:
-            best.keep(course.scores[-1])
+        if best.offer(course.scores[-1], schedule.tolerance):
             course.best_epoch, waited = epoch, 0
         elif waited == schedule.patience:
             break
@@ -164,37 +164,18 @@ def train(
     return course
 
 
-class _Best:
-    """The best state of a network so far, in one set of tensors that is overwritten."""
-
-    def __init__(self, network: Any) -> None:
-        self.network = network
-        self.score = -math.inf
-        self.state: dict[str, Any] | None = None
-
-    def keep(self, score: float) -> None:
-        self.score = score
-        now = self.network.state_dict()
-        if self.state is None:
-            self.state = {name: value.clone() for name, value in now.items()}
-        for name, value in now.items():
-            self.state[name].copy_(value)
-
-    def restore(self) -> None:
-        if self.state is not None:
-            self.network.load_state_dict(self.state)
-
-
 def _one_epoch(
     network: Any, optimiser: Any, inputs: Any, targets: Any, schedule: Schedule, epoch: int, loss: Loss
 ) -> None:
-    network.train()
-    for rows in _batches(len(inputs), schedule):
-        optimiser.zero_grad()
+    def backward(rows: Any) -> float:
         value = loss(network(inputs[rows]), targets[rows])
         _check_finite(value, "the loss", epoch, schedule)
         value.backward()
-        optimiser.step()
+        return float(value.detach())
+
+    network.train()
+    for _ in descend(optimiser, _batches(len(inputs), schedule), backward):
+        pass
 
 
 def _check_finite(values: Any, what: str, epoch: int, schedule: Schedule) -> None:

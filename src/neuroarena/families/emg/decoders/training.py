@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 from rapidfuzz.distance import Levenshtein
 
 from neuroarena.decoders.ctc import GreedyText
+from neuroarena.decoders.networks.descent import BestState, descend
 from neuroarena.errors import InputError, NeuroarenaError
 from neuroarena.families.emg.decoders.spectra import FRAME, HOP, log_spectrogram
 from neuroarena.families.emg.decoders.stretches import (
@@ -127,7 +128,7 @@ def train_network(
     import torch
 
     optimiser = torch.optim.Adam(network.parameters(), lr=schedule.learning_rate)
-    course, best = CtcCourse(), None
+    course, best = CtcCourse(), BestState(network)
     for epoch in range(schedule.max_epochs):
         for group in optimiser.param_groups:
             group["lr"] = schedule.rate(epoch)
@@ -136,12 +137,9 @@ def train_network(
         if not held_out:
             continue
         course.cers.append(error_rate(network, lookback, held_out))
-        # The first epoch always counts, so that there is always a state to return to.
-        if course.best_epoch is None or course.cers[-1] < course.cers[course.best_epoch]:
+        if best.offer(-course.cers[-1]):
             course.best_epoch = epoch
-            best = {name: value.clone() for name, value in network.state_dict().items()}
-    if best is not None:
-        network.load_state_dict(best)
+    best.restore()
     network.eval()
     return course
 
@@ -163,17 +161,20 @@ def _one_epoch(
     shift = 0 if loss_of is _aligned_loss else MOST_SHIFT
     due = [(stretch, int(first)) for stretch in train_on for first in window_starts(stretch, rng)]
     order = rng.permutation(len(due))
-    losses = []
-    for begin in range(0, len(order), schedule.batch_size):
-        chosen = [due[place] for place in order[begin : begin + schedule.batch_size]]
-        items = [
-            window_item(stretch, first, lookback, vary, shift, schedule.masks) for stretch, first in chosen
-        ]
-        items = [item for item in items if len(item.taught)]
-        if not items:
-            continue
+
+    def batches() -> Iterator[list[Item]]:
+        for begin in range(0, len(order), schedule.batch_size):
+            chosen = [due[place] for place in order[begin : begin + schedule.batch_size]]
+            items = [
+                window_item(stretch, first, lookback, vary, shift, schedule.masks)
+                for stretch, first in chosen
+            ]
+            items = [item for item in items if len(item.taught)]
+            if items:
+                yield items
+
+    def backward(items: list[Item]) -> float:
         frames, lengths = collate(items)
-        optimiser.zero_grad()
         loss = loss_of(network(torch.from_numpy(frames)), items, lengths - lookback)
         if not torch.isfinite(loss):
             raise NeuroarenaError(
@@ -181,8 +182,9 @@ def _one_epoch(
                 f"keys than frames, or lower learning_rate, which is {schedule.learning_rate:g}."
             )
         loss.backward()
-        optimiser.step()
-        losses.append(float(loss.detach()))
+        return float(loss.detach())
+
+    losses = list(descend(optimiser, batches(), backward))
     return float(np.mean(losses)) if losses else math.nan
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import copy
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
+from neuroarena.decoders.networks.descent import BestState, descend
 from neuroarena.decoders.networks.training import import_torch
 from neuroarena.errors import InputError
 from neuroarena.families.neuroprobe.encoders.shapes import PURPOSE
@@ -134,30 +135,27 @@ def train(trainee: Trainee, schedule: Schedule) -> None:
         groups.append({"params": trainee.body.parameters(), "lr": schedule.body_rate})
     optimiser = torch.optim.AdamW(groups, weight_decay=schedule.weight_decay)
     pace = _pace(torch, optimiser, schedule)
-    parameters = [each for group in optimiser.param_groups for each in group["params"]]
-    best, kept = -np.inf, None
-    for step, rows in enumerate(_draws(torch, len(trainee.targets), schedule), start=1):
-        for module in trainee.modules():
-            module.train()
-        optimiser.zero_grad()
-        loss = _backward(torch, trainee, rows)
-        torch.nn.utils.clip_grad_norm_(parameters, schedule.clip)
-        optimiser.step()
-        pace(loss)
+    best = BestState(*trainee.modules())
+    steps = descend(
+        optimiser,
+        _draws(torch, len(trainee.targets), schedule),
+        functools.partial(_backward, torch, trainee),
+        clip=schedule.clip,
+        pace=pace,
+    )
+    for step, _ in enumerate(steps, start=1):
         look = step % schedule.validate_every == 0 or step == schedule.steps
         if look and trainee.validation is not None and schedule.keep == "best":
-            merit = _merit(trainee, schedule.select)
-            if merit > best:
-                best, kept = merit, [copy.deepcopy(each.state_dict()) for each in trainee.modules()]
-    if kept is not None:
-        for module, state in zip(trainee.modules(), kept, strict=True):
-            module.load_state_dict(state)
+            best.offer(_merit(trainee, schedule.select))
+    best.restore()
     for module in trainee.modules():
         module.eval()
 
 
 def _backward(torch: Any, trainee: Trainee, rows: np.ndarray) -> float:
     """Add up the gradients of a batch piece by piece, so that memory follows a piece."""
+    for module in trainee.modules():
+        module.train()
     total = 0.0
     targets = trainee.targets[rows]
     for positions, logits in trainee.train(rows):

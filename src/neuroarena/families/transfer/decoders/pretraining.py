@@ -11,6 +11,7 @@ import numpy as np
 
 from neuroarena.atomic import replacing
 from neuroarena.benchmarks import Benchmark
+from neuroarena.decoders.networks.descent import descend
 from neuroarena.decoders.networks.saved import NOTE
 from neuroarena.decoders.networks.training import import_torch
 from neuroarena.errors import InputError
@@ -137,18 +138,17 @@ def _learn(
     parameters = [*network.parameters(), *read_out.parameters()]
     optimiser = torch.optim.Adam(parameters, lr=rate)
     falling = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, steps)
-    losses = []
-    for _ in range(steps):
+
+    def backward(_: int) -> float:
         whole = snippets[rng.integers(len(snippets), size=batch)]
         mask = _masks(batch, rng)
         shown = torch.from_numpy(np.where(mask, np.float32(0), whole)[:, np.newaxis])
         missed = read_out(network(shown))[:, 0] - torch.from_numpy(whole)
         loss = missed[torch.from_numpy(mask)].square().mean()
-        optimiser.zero_grad()
         loss.backward()
-        optimiser.step()
-        falling.step()
-        losses.append(float(loss.detach()))
+        return float(loss.detach())
+
+    losses = list(descend(optimiser, range(steps), backward, pace=lambda _: falling.step()))
     return network, losses
 
 
