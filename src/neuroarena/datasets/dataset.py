@@ -32,6 +32,20 @@ class Problem:
     def __str__(self) -> str:
         return f"{self.file}: {self.what}"
 
+    @classmethod
+    def of(cls, error: InputError, root: str | Path, file: str = ".") -> Problem:
+        """Make a problem of a refusal; most begin with the path of the file, which is then the one named.
+
+        Examples
+        --------
+        >>> str(Problem.of(InputError("data/a.npy: is cut short."), "data"))
+        'a.npy: is cut short.'
+        """
+        message = str(error)
+        if message.startswith(f"{root}/"):
+            file, _, message = message.removeprefix(f"{root}/").partition(": ")
+        return cls(file, message.removeprefix(f"{root}: "))
+
 
 @dataclass(frozen=True)
 class Dataset:

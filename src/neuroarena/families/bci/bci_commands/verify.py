@@ -24,13 +24,13 @@ def verify(root: str | Path) -> list[Problem]:
         data = BciCommands(root)
         people = data.people
     except InputError as error:
-        return [_problem(error, Path(root))]
+        return [Problem.of(error, root)]
     problems += _check_card(data)
     for person in people:
         try:
             runs = data.runs([person])
         except InputError as error:
-            problems.append(_problem(error, data.root))
+            problems.append(Problem.of(error, data.root))
             continue
         for path in runs["path"]:
             problems += _check_run(data, path)
@@ -55,18 +55,9 @@ def _check_run(data: BciCommands, path: str) -> list[Problem]:
     try:
         trials = data.trials(path)
     except InputError as error:
-        return [_problem(error, data.root)]
+        return [Problem.of(error, data.root)]
     absent = sorted(set(CUES.values()) - set(trials["label"]))
     if absent:
         name = Path(path).relative_to(data.root).as_posix()
         return [Problem(name, f"has no trial of the class {absent[0]}.")]
     return []
-
-
-def _problem(error: InputError, root: Path) -> Problem:
-    """Turn a refusal into a problem; most begin with the path of a file, which is then the one named."""
-    message, prefix = str(error), f"{root}/"
-    if message.startswith(prefix):
-        file, _, message = message.removeprefix(prefix).partition(": ")
-        return Problem(file, message)
-    return Problem(".", message)

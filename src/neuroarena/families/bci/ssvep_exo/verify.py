@@ -25,7 +25,7 @@ def verify(root: str | Path) -> list[Problem]:
     try:
         data = SsvepExo(root)
     except InputError as error:
-        return [Problem(".", str(error).removeprefix(f"{root}: "))]
+        return [Problem.of(error, root)]
     problems = []
     shapes: dict[tuple[object, ...], str] = {}
     for subject in data.people:

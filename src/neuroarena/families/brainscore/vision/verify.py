@@ -32,7 +32,7 @@ def verify(root: str | Path) -> list[Problem]:
     try:
         folder = VisionFolder(root)
     except InputError as error:
-        return [Problem(".", str(error).removeprefix(f"{root}: "))]
+        return [Problem.of(error, root)]
     there = [study for study in STUDIES.values() if (folder.root / study.file).is_file()]
     problems = list(_card_problems(folder))
     if not there:

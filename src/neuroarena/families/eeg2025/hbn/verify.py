@@ -27,27 +27,19 @@ def verify(root: str | Path) -> list[Problem]:
         data = HBN(root)
         recordings = data.recordings
     except InputError as error:
-        return [_problem(error, Path(root), ".")]
+        return [Problem.of(error, root)]
     problems = list(_check_card(data))
     owners: dict[str, str] = {}
     for release in data.folders:
         try:
             people = data.participants(release)
         except InputError as error:
-            problems.append(_problem(error, data.root, data.folders[release].name))
+            problems.append(Problem.of(error, data.root, data.folders[release].name))
             continue
         problems += _check_people(data, release, people, recordings, owners)
     for key, path in zip(recordings["key"], recordings["path"], strict=True):
         problems += _check_recording(data, key, Path(path))
     return list(dict.fromkeys(problems))
-
-
-def _problem(error: InputError, root: Path, file: str) -> Problem:
-    """Turn a refusal into a problem; most begin with the path of a file, which is then the one named."""
-    message, prefix = str(error), f"{root}/"
-    if message.startswith(prefix):
-        file, _, message = message.removeprefix(prefix).partition(": ")
-    return Problem(file, message)
 
 
 def _check_card(data: HBN) -> Iterator[Problem]:
@@ -88,7 +80,7 @@ def _check_recording(data: HBN, key: str, path: Path) -> Iterator[Problem]:
         recording = data.recording(key)
         events = data.events(key)
     except InputError as error:
-        yield _problem(error, data.root, file)
+        yield Problem.of(error, data.root, file)
         return
     if recording.rate_hz not in (RATE_HZ, RAW_RATE_HZ):
         yield Problem(

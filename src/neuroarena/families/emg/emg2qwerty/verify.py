@@ -38,7 +38,7 @@ def verify(root: str | Path) -> list[Problem]:
     try:
         data = open_any(root)
     except InputError as error:
-        return [Problem(".", str(error))]
+        return [Problem.of(error, root)]
     problems = list(_check_split(data))
     for session in data.sessions:
         file = data.file(session)

@@ -21,7 +21,7 @@ def verify(root: str | Path) -> list[Problem]:
     try:
         data = ThingsEEG2(root)
     except InputError as error:
-        return [_problem(error, Path(root))]
+        return [Problem.of(error, root)]
     if _attempt(problems, data, lambda: data.images) is None:
         return problems
     if data.simulated:
@@ -55,15 +55,7 @@ def _attempt(problems: list[Problem], data: ThingsEEG2, read: Callable[[], Any])
     try:
         return read()
     except InputError as error:
-        found = _problem(error, data.root)
+        found = Problem.of(error, data.root)
         if all(found.file != other.file for other in problems):
             problems.append(found)
         return None
-
-
-def _problem(error: InputError, root: Path) -> Problem:
-    """Turn a refusal into a problem; refusals begin with the path of the file."""
-    message = str(error)
-    file, _, what = message.partition(": ")
-    inside = file.removeprefix(f"{root}/") if what else "."
-    return Problem("." if inside == str(root) else inside, what or message)

@@ -32,7 +32,7 @@ def verify(root: str | Path) -> list[Problem]:
     try:
         data = BrainTreebank(root)
     except InputError as error:
-        return [_problem(error, Path(root), ".")]
+        return [Problem.of(error, root)]
     problems = list(_check_card(data))
     for subject in sorted({subject for subject, _ in data.sessions}):
         problems += _check_subject(data, subject)
@@ -41,19 +41,11 @@ def verify(root: str | Path) -> list[Problem]:
     return list(dict.fromkeys(problems))
 
 
-def _problem(error: InputError, root: Path, file: str) -> Problem:
-    """Turn a refusal into a problem; most begin with the path of a file, which is then the one named."""
-    message, prefix = str(error), f"{root}/"
-    if message.startswith(prefix):
-        file, _, message = message.removeprefix(prefix).partition(": ")
-    return Problem(file, message)
-
-
 def _attempt(problems: list[Problem], data: BrainTreebank, file: str, read: Callable[[], T]) -> T | None:
     try:
         return read()
     except InputError as error:
-        problems.append(_problem(error, data.root, file))
+        problems.append(Problem.of(error, data.root, file))
         return None
 
 

@@ -24,7 +24,7 @@ def verify(root: str | Path) -> list[Problem]:
     try:
         data = MuseSleep(root)
     except InputError as error:
-        return [_problem(error, Path(root), ".")]
+        return [Problem.of(error, root)]
     problems = [
         Problem(entry["recording"], "is missing, although simulated.json lists it.")
         for entry in (data.card or {}).get("recordings", [])
@@ -40,7 +40,7 @@ def _check_session(data: MuseSleep, key: str) -> list[Problem]:
     try:
         recording, onset_s = data.open(key), data.onset_s(key)
     except InputError as error:
-        return [_problem(error, data.root, file)]
+        return [Problem.of(error, data.root, file)]
     problems = []
     if recording.rate_hz != RATE_HZ:
         problems.append(Problem(file, f"is sampled at {recording.rate_hz:g} Hz; expected {RATE_HZ:g} Hz."))
@@ -52,11 +52,3 @@ def _check_session(data: MuseSleep, key: str) -> list[Problem]:
             )
         )
     return problems
-
-
-def _problem(error: InputError, root: Path, file: str) -> Problem:
-    """Turn a refusal into a problem; most begin with the path of a file, which is then the one named."""
-    message, prefix = str(error), f"{root}/"
-    if message.startswith(prefix):
-        file, _, message = message.removeprefix(prefix).partition(": ")
-    return Problem(file, message)

@@ -27,7 +27,7 @@ def verify(root: str | Path) -> list[Problem]:
     try:
         data = SleepEDF(root)
     except InputError as error:
-        return [_problem(error, Path(root), ".")]
+        return [Problem.of(error, root)]
     problems = [
         Problem(f"{entry['night']}*-PSG.edf", "is missing, but simulated.json lists the night.")
         for entry in (data.card or {}).get("nights", [])
@@ -51,11 +51,11 @@ def _check_night(data: SleepEDF, key: str) -> list[Problem]:
                 Problem(signals, f"is sampled at {recording.rate_hz:g} Hz; expected {RATE_HZ:g} Hz.")
             )
     except InputError as error:
-        problems.append(_problem(error, data.root, signals))
+        problems.append(Problem.of(error, data.root, signals))
     try:
         stages = data.stages(key)
     except InputError as error:
-        return [*problems, _problem(error, data.root, hypnogram)]
+        return [*problems, Problem.of(error, data.root, hypnogram)]
     return problems + _check_stages(stages, hypnogram, length_s)
 
 
@@ -72,11 +72,3 @@ def _check_stages(stages: pd.DataFrame, file: str, length_s: float | None) -> li
             Problem(file, f"its last scored epoch ends at {last:g} s, but the signals end at {length_s:g} s.")
         ]
     return []
-
-
-def _problem(error: InputError, root: Path, file: str) -> Problem:
-    """Turn a refusal into a problem; most begin with the path of a file, which is then the one named."""
-    message, prefix = str(error), f"{root}/"
-    if message.startswith(prefix):
-        file, _, message = message.removeprefix(prefix).partition(": ")
-    return Problem(file, message)
