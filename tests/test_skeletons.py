@@ -94,5 +94,5 @@ def test_a_skeleton_writes_over_nothing(here: Path, noun: str) -> None:
 
 @pytest.mark.parametrize("name", ["1st", "class", "", "a/b", "../up"])
 def test_a_name_that_is_no_module_is_refused(name: str) -> None:
-    with pytest.raises(InputError, match="makes no Python module name"):
+    with pytest.raises(InputError, match="cannot be made into a Python module name"):
         SkeletonName.parse(name)

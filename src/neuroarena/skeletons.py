@@ -39,7 +39,7 @@ class SkeletonName:
         Raises
         ------
         InputError
-            When it makes no Python name.
+            When it cannot be made into a Python name.
 
         Examples
         --------
@@ -50,7 +50,8 @@ class SkeletonName:
         module = "_".join(words).lower()
         if not module.isidentifier() or keyword.iskeyword(module):
             raise InputError(
-                f'"{name}" makes no Python {kind} name. Use letters, digits and hyphens, for example my-idea.'
+                f'"{name}" cannot be made into a Python {kind} name. Use letters, digits and hyphens, '
+                "for example my-idea."
             )
         return cls(module, "".join(word[:1].upper() + word[1:] for word in words), " ".join(words))
 
@@ -78,7 +79,7 @@ def write_skeleton(
     """
     for path in templates:
         if path.exists():
-            raise InputError(f"{path}: there is a file of this name already. Nothing was written.")
+            raise InputError(f"{path}: there is already a file of this name. Nothing was written.")
     known = {"module": name.module, "class_name": name.class_name, "title": name.title, **values}
     for path, template in templates.items():
         text = files(package).joinpath(template).read_text(encoding="utf-8")
