@@ -9,7 +9,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 BYTECODE := PYTHONDONTWRITEBYTECODE=
 CORES := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
-.PHONY: help demo test drills bench lint types format docs weights clean
+.PHONY: help demo test drills mutants bench lint types format docs weights clean
 
 help: ## Say what there is
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -40,6 +40,13 @@ drills: $(VENV)/.dev ## The slow storms, and many more examples of every propert
 	@tools/system-packages
 	$(ONE_THREAD) $(BYTECODE) $(BIN)/python -m pytest -n $(CORES) --dist worksteal -m "drill or hypothesis" \
 		--hypothesis-profile storm --durations=8
+
+$(VENV)/.mutants: $(VENV)/.dev
+	$(PIP) install -e '.[mutants]'
+	@touch $@
+
+mutants: $(VENV)/.mutants ## List changes of scoring and statistics that no test notices: hours; MODULE=scoring/combiners.py for one
+	$(ONE_THREAD) $(BIN)/python tools/mutants.py $(MODULE)
 
 bench: $(VENV)/.dev ## Measure speed and memory; figures go to bench-results/
 	$(BIN)/python -m bench
