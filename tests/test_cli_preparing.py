@@ -125,9 +125,9 @@ def test_a_grid_reaches_into_the_schedule_of_a_decoder():
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--notch", "sixty"), '"sixty" is no list of frequencies. Expected numbers, as in 60,120.'),
-        (("--notch", ""), '"" is no list of frequencies'),
-        (("--notch", "60,,120"), '"60,,120" is no list of frequencies'),
+        (("--notch", "sixty"), '"sixty" is not a list of frequencies. Expected numbers, as in 60,120.'),
+        (("--notch", ""), '"" is not a list of frequencies'),
+        (("--notch", "60,,120"), '"60,,120" is not a list of frequencies'),
         (("--notch", "-60"), "frequencies_hz must be positive, got -60.0"),
         (("--notch", "nan"), "frequencies_hz must be positive, got nan"),
         (("--downsample", "0"), "to_hz must be a positive number, got 0.0"),

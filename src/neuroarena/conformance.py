@@ -1,4 +1,4 @@
-"""Checking a family of benchmarks: its tasks, its splits and its faces, without any data."""
+"""Check a family of benchmarks: its tasks, its splits and its faces, without any data."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def check_family(name: str) -> list[Check]:
     Returns
     -------
     list of Check
-        In the order in which they were made; the details of a failed one say what to mend.
+        In the order in which they were made; the details of a failed one say what to fix.
 
     Raises
     ------
@@ -66,7 +66,7 @@ def _checked(words: str, problems: Callable[[], Iterator[str]]) -> Check:
         found = list(problems())
     except NeuroarenaError as error:
         found = [str(error)]
-    except Exception as error:  # the border to a stranger's family, which may raise anything
+    except Exception as error:  # a third-party family may raise anything
         found = [f"{type(error).__name__}: {error}"]
     return Check(words, not found, "; ".join(found))
 
@@ -114,7 +114,7 @@ def _windows(family: Family) -> Iterator[str]:
 
 
 def _spelling(family: Family) -> Iterator[str]:
-    """Find attributes that look like a face that was misspelled: nobody would ever ask for them."""
+    """Find attributes that look like a misspelled face, which would never be looked up."""
     for attribute in vars(type(family)) | getattr(family, "__dict__", {}):
         if attribute.startswith("_") or attribute in FACES or attribute in _PROTOCOL:
             continue

@@ -22,7 +22,7 @@ class DemoPlan:
     Attributes
     ----------
     family, dataset : str
-        What is asked, and of which simulated dataset.
+        The family that is run, and the simulated dataset.
     twin : mapping
         Options of the simulation.
     tasks, splits, decoders : tuple of str
@@ -41,7 +41,7 @@ class DemoPlan:
 
     @property
     def size(self) -> str:
-        """How much is run, in words."""
+        """The amount of work, in words."""
         return f"{len(self.decoders)} decoders x {len(self.tasks)} tasks x {len(self.splits)} splits"
 
 
@@ -55,14 +55,14 @@ def find_demo() -> DemoPlan:
     """
     offered = families_with("demo")
     if not offered:
-        raise InputError("No installed family brings a demo.")
+        raise InputError("No installed family provides a demo.")
     plan: DemoPlan = next(iter(offered.values()))
     return plan
 
 
 @dataclass(frozen=True)
 class Demo:
-    """What the demo made."""
+    """What the demo produced."""
 
     board: Board
     report: Path
@@ -85,7 +85,7 @@ def run_demo(
     out : Path
         Folder of the results and of ``report.html``.
     data : Path
-        Folder of the simulated dataset; one that is there already is used as it is.
+        Folder of the simulated dataset; an existing one is used as it is.
     workers : int
     cache : Path, optional
     progress : Progress, optional

@@ -182,7 +182,7 @@ def test_one_team_on_one_unit_has_a_score_and_no_interval():
     assert (row["rank"], row["score"]) == (1, 0.7)
     assert pd.isna(row["ci95_low"])
     assert pd.isna(row["p_top1"])
-    assert any("one unit only" in warning for warning in ranking.warnings)
+    assert any("only one unit" in warning for warning in ranking.warnings)
 
 
 def test_one_unit_proves_nothing_between_two_teams():

@@ -21,7 +21,7 @@ EXAMPLE_COLUMNS = ("id", "recording", "start", "stop", "target", "unit", "cluste
 
 @dataclass(frozen=True)
 class WindowShape:
-    """What a decoder will be given, without any data: channels, rate and length of a window."""
+    """What a decoder will receive, known without any data: channels, rate and length of a window."""
 
     channels: pd.DataFrame
     rate_hz: float
@@ -37,7 +37,7 @@ class Benchmark:
     manifest : Manifest
         The rules, as data.
     make_examples : callable
-        ``() -> DataFrame`` with the columns of :data:`EXAMPLE_COLUMNS`, one row an example.
+        ``() -> DataFrame`` with the columns of :data:`EXAMPLE_COLUMNS`, one row per example.
     split_rules : mapping of str to callable
         Split name to ``examples -> Split``.
     open_recording : callable
@@ -45,16 +45,16 @@ class Benchmark:
     simulated : bool
         True when the data are a simulated twin; shown wherever a result is shown.
     options : mapping
-        What was chosen besides the name (subset, number of classes, sessions); recorded.
+        What was chosen in addition to the name (subset, number of classes, sessions); recorded.
     notes : tuple of str
         Sentences about these data that a reader of a result must know; recorded.
     codebook : Codebook, optional
         Where targets are names of vectors: the vectors. Training parts and the truth then hold these.
     read_events : callable, optional
         ``key -> DataFrame`` of the columns onset_s, duration_s and value: what is annotated in a recording.
-        Given with training and validation parts of stream tasks, never with test parts.
+        Passed with training and validation parts of stream tasks, never with test parts.
     known : tuple of str
-        Columns of the examples, besides subject and session, that a decoder may see (age, sex).
+        Columns of the examples, in addition to subject and session, that a decoder may see (age, sex).
     """
 
     manifest: Manifest
@@ -85,12 +85,12 @@ class Benchmark:
         return check_examples(self.make_examples(), self.manifest.name)
 
     def split(self, name: str) -> Split:
-        """Cut the examples into the folds of one split.
+        """Divide the examples into the folds of one split.
 
         Raises
         ------
         InputError
-            When there is no such split, or when the manifest locks another hash.
+            When there is no such split, or when the manifest locks a different hash.
         """
         if name not in self.split_rules:
             raise unknown_name(f"split of {self.manifest.name}", name, self.splits, "benchmarks")
@@ -104,7 +104,7 @@ class Benchmark:
         return split
 
     def truth(self, split: Split) -> pd.DataFrame:
-        """Give the truth of a split: id, fold, unit, cluster, target for every example that is judged."""
+        """Return the truth of a split: id, fold, unit, cluster, target for every example that is judged."""
         fold_of = {example: fold.name for fold in split.folds for example in fold.test}
         judged = self.examples[self.examples["id"].isin(fold_of)]
         table = judged[["id", "unit", "cluster", "target"]].copy()
@@ -132,7 +132,7 @@ class Family(Protocol):
     """What a registered benchmark family provides.
 
     A family with one definition and one task is the smallest one. One that can be loaded in several ways has the
-    face `options`, a model derived from :class:`.options.FamilyOptions`; its :meth:`load` is given an instance of it.
+    face `options`, a model derived from :class:`.options.FamilyOptions`; its :meth:`load` receives an instance of it.
     A family of models that are shown stimuli, rather than decoders of recordings, says ``judges = "models"``.
     """
 
@@ -149,11 +149,11 @@ class Family(Protocol):
         ...
 
     def manifest(self, task: str, definition: str) -> Manifest:
-        """Give the rules of a task without needing data."""
+        """Return the rules of a task without needing data."""
         ...
 
     def window(self, task: str, definition: str) -> WindowShape:
-        """Tell what windows look like, without needing data."""
+        """Describe the windows, without needing data."""
         ...
 
     def load(self, task: str, definition: str, data: str | None = None, *options: Any) -> Benchmark:

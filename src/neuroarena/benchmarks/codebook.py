@@ -1,4 +1,4 @@
-"""Targets that are vectors: a name in the examples, a row of a frozen table for whoever learns or judges."""
+"""Targets that are vectors: a name in the examples, and a row of a frozen table for training and scoring."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Codebook:
     names : sequence of str
         Unique, in the order of the rows.
     source : path or float32 array (names, length)
-        A `.npy` file, which is mapped and not read whole, or the array itself.
+        A `.npy` file, which is memory-mapped rather than read at once, or the array itself.
     name : str
         What errors call it.
 
@@ -78,7 +78,7 @@ class Codebook:
         return int(self._values.shape[1])
 
     def vectors(self, names: Iterable[Any]) -> np.ndarray:
-        """Give the vectors of these names: float32 array (n, length).
+        """Return the vectors of these names: float32 array (n, length).
 
         Raises
         ------
@@ -98,7 +98,7 @@ class Codebook:
         return values
 
     def fingerprint(self) -> str:
-        """Give a hash of names and vectors."""
+        """Return a hash of names and vectors."""
         content = hashlib.sha256(np.ascontiguousarray(self._values, dtype=np.float32).tobytes()).hexdigest()
         return digest([list(self.names), content])
 

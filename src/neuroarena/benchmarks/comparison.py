@@ -13,7 +13,7 @@ from neuroarena.scoring import Manifest, UnitScores
 
 @dataclass(frozen=True, eq=False)
 class Judgement:
-    """What a comparison says of one model.
+    """What a comparison says about one model.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class Judgement:
         Hash of the recordings it was compared with.
     n_folds, seed : int
     parameters, options, reported : mapping
-        What is known of the model, what was chosen, and what was said besides the score.
+        What is known about the model, what was chosen, and what was reported in addition to the score.
     left_out : mapping of str to str
         "unit_scores" or "predictions" -> why there are none.
     """
@@ -54,7 +54,7 @@ class Judgement:
 
 @runtime_checkable
 class Comparison(Protocol):
-    """What a family that says ``judges = "models"`` loads in the place of a Benchmark."""
+    """What a family with ``judges = "models"`` loads in place of a Benchmark."""
 
     @property
     def name(self) -> str:
@@ -72,5 +72,5 @@ class Comparison(Protocol):
         ...
 
     def judge(self, model: Any) -> Judgement:
-        """Show the stimuli to a model, given by name or as itself, and compare it with the recordings."""
+        """Show the stimuli to a model, given by name or as an object, and compare it with the recordings."""
         ...

@@ -1,7 +1,7 @@
-"""Faces of a family: what it offers besides tasks, looked up by general rooms that do not know its name.
+"""Faces of a family: what it offers in addition to tasks, looked up by general rooms that do not know its name.
 
 A face is a plain attribute of the family object: a value, a function, or the address of one (``module:attribute``),
-which is imported when it is asked for. A family has as many or as few as it likes.
+which is imported on first use. A family may have as many or as few as it needs.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ FACES: dict[str, str] = {
 
 
 def find_face(family: Family, name: str) -> Any:
-    """Return a face of a family, imported if need be; None when the family does not have it.
+    """Return a face of a family, imported if necessary; None when the family does not have it.
 
     Raises
     ------

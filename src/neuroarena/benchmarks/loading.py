@@ -1,4 +1,4 @@
-"""Loading benchmarks by their names, with the options of their families checked first."""
+"""Load benchmarks by name, after checking the options of their families."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def load_benchmark(name: str, data: str | None = None, **options: Any) -> Benchm
     data : str, optional
         Folder of the dataset; without it, where the dataset's environment variables point.
     **options
-        What the family offers besides; ``neuroarena list options FAMILY`` shows it.
+        Options of the family, as shown by ``neuroarena list options FAMILY``.
 
     Raises
     ------

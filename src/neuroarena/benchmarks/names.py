@@ -61,7 +61,7 @@ def list_benchmarks(every_definition: bool = False, judges: str | None = None) -
 
 
 def canonical_order() -> list[str]:
-    """List the names of tasks and splits of all families, in the order in which families give them."""
+    """List the names of tasks and splits of all families, in the order in which families list them."""
     families = [FAMILIES.get(name) for name in FAMILIES.names()]
     tasks = [
         task for family in families for definition in family.definitions for task in family.tasks(definition)

@@ -21,7 +21,7 @@ _SEVERAL = {int: "whole numbers", float: "numbers", str: "names"}
 
 
 class FamilyOptions(BaseModel):
-    """What can be chosen when a task of a family is loaded; a family derives a model of its own.
+    """What can be chosen when a task of a family is loaded; a family derives its own model.
 
     The description of a field is its help. A field that only some tasks have names them:
     ``Field(default=False, description="...", json_schema_extra={"tasks": ["first", "second"]})``.
@@ -63,7 +63,7 @@ def list_options(model: type[BaseModel] | None, task: str | None = None) -> list
 
 
 def read_options(model: type[Model], given: Mapping[str, Any], family: str, task: str) -> Model:
-    """Check options that were given in Python, or as text on a command line.
+    """Check options that were passed in Python, or as text on a command line.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def check_names(model: type[BaseModel] | None, names: Iterable[str], family: str
     known = {option.name: option for option in list_options(model)}
     for name in names:
         if not known:
-            raise InputError(f'The family "{family}" has no option "{name}"; it has none at all.')
+            raise InputError(f'The family "{family}" has no option "{name}"; it has no options at all.')
         if name not in known:
             raise unknown_name(f"{family} option", name, known, f"options {family}")
         tasks = known[name].tasks
@@ -115,7 +115,7 @@ def check_names(model: type[BaseModel] | None, names: Iterable[str], family: str
 
 
 def describe_value(field: FieldInfo) -> str:
-    """Say in words what an option may be.
+    """Describe in words the values an option may have.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""The usual ways to cut examples into folds: one held out at a time, blocks, later sessions, published lists.
+"""The usual ways to divide examples into folds: one held out at a time, blocks, later sessions, published lists.
 
-A rule is a function of a table of examples (`id` and the columns it cuts by) that returns a
+A rule is a function of a table of examples (`id` and the columns it divides by) that returns a
 :class:`~neuroarena.benchmarks.splits.Split`. None depends on the order of the rows.
 """
 
@@ -26,7 +26,7 @@ def fold_of(
     test: pd.Series,
     validation: pd.Series | None = None,
 ) -> Fold:
-    """Make a fold of rows that are marked, in the order of the rows.
+    """Make a fold from rows that are marked, in the order of the rows.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def fold_of(
 def leave_one_out(
     examples: pd.DataFrame, column: str, *, within: str | None = None, name: str | None = None
 ) -> Split:
-    """Judge each subject, session, run or block with what the others teach.
+    """Judge each subject, session, run or block after training on the others.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def blocked_folds(
     ----------
     examples : DataFrame
     n_folds : int
-        Blocks a session, 2 or more.
+        Blocks per session, 2 or more.
     by : str
         The column whose values are cut by themselves.
     cut : callable, optional
@@ -163,13 +163,13 @@ def cut_list(*, validation: bool) -> Cut:
 def published_folds(
     examples: pd.DataFrame, lists: Mapping[str, Collection[str]], *, column: str = "subject", name: str
 ) -> Split:
-    """Judge each of several published groups of people with what the other groups teach.
+    """Judge each of several published groups of people after training on the other groups.
 
     Parameters
     ----------
     examples : DataFrame
     lists : mapping of str to collection of str
-        Fold to the people it judges. Whoever is in no list takes no part; a fold of which nobody is there is left out.
+        Fold to the people it judges. Whoever is in no list takes no part; a fold without anybody present is left out.
     column : str
         What the lists name.
     name : str
@@ -193,14 +193,14 @@ def published_parts(
     *,
     name: str,
 ) -> Split:
-    """Cut one fold by published lists of ids, in their order; ids that are not there are passed over."""
+    """Cut one fold by published lists of ids, in their order; ids that are not present are skipped."""
     there = set(examples["id"])
     parts = [tuple(each for each in part if each in there) for part in (train, test, validation)]
     return Split(name, (Fold(name, *parts),))
 
 
 def _groups(examples: pd.DataFrame, column: str | None) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Go through the values of a column with their rows in the order of ids."""
+    """Iterate over the values of a column, with their rows in the order of ids."""
     ordered = examples.sort_values("id")
     if column is None:
         yield "", ordered

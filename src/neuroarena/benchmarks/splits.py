@@ -11,7 +11,7 @@ from neuroarena.fingerprint import digest
 
 @dataclass(frozen=True)
 class Fold:
-    """One evaluation: ids to train on, ids to choose a model with, ids to be judged on."""
+    """One evaluation: ids to train on, ids to select a model with, ids to be judged on."""
 
     name: str
     train: tuple[str, ...]
@@ -51,7 +51,7 @@ class Split:
     name : str
     folds : tuple of Fold
     notes : tuple of str
-        What is to be known of these folds, such as windows that two parts share; no part of the hash.
+        What a reader should know about these folds, such as windows that two parts share; not part of the hash.
 
     Examples
     --------

@@ -94,7 +94,7 @@ def halves_in_time(session: pd.DataFrame, where: str = "the session", *, least: 
 def spacing(session: pd.DataFrame, least: int = 0) -> int:
     """Return the samples that must lie between the starts of two items in different parts.
 
-    Two windows: the earlier one and the embargo. A window shorter than `least` samples counts as so many, so
+    Two windows: the earlier one and the embargo. A window shorter than `least` samples counts as this many, so
     that the folds of a time course's bins can be those of the whole window.
     """
     longest = int((session["stop"] - session["start"]).max())

@@ -1,6 +1,6 @@
-"""Boards: rankings that say which differences are real, as table, file, plot and page.
+"""Boards: rankings that say which differences are real, as tables, files, plots and pages.
 
-What draws (matplotlib, jinja2) is loaded when it is used.
+Drawing libraries (matplotlib, jinja2) are loaded on first use.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ class Board:
     Attributes
     ----------
     rankings : tuple of Ranking
-        One a task and split.
+        One per task and split.
     overall : tuple of Ranking
         One per family and split with several tasks, as the family's overall says; by default the score of a unit is
         its mean over the tasks.
@@ -67,7 +67,7 @@ class Board:
         groups = group_entries(everything, self.rules)
         if not groups:
             when = f" as of {self.rules.as_of:%Y-%m-%d %H:%M} UTC" if everything and self.rules.as_of else ""
-            raise InputError(f"There is no entry to rank{when}; give at least one result.")
+            raise InputError(f"There is no entry to rank{when}; pass at least one result.")
         place = {name: at for at, name in enumerate(order)}
         keys = sorted(groups, key=lambda key: (key[0], *(_placed(place, name) for name in key[1:])))
         judge = Judge()
@@ -92,7 +92,7 @@ class Board:
 
     @functools.cached_property
     def teams(self) -> tuple[str, ...]:
-        """Everybody who is ranked anywhere, best mean rank first."""
+        """Every team that is ranked anywhere, best mean rank first."""
         ranks: dict[str, list[float]] = {}
         for ranking in self.overall or self.rankings:
             for team, rank in zip(ranking.table["team"], ranking.table["rank"], strict=True):
@@ -104,12 +104,12 @@ class Board:
         return (*best_first, *sorted(rest))
 
     def ranking(self, task: str, split: str) -> Ranking:
-        """Give the ranking of a task ("overall" for a suite's) and split.
+        """Return the ranking of a task ("overall" for a suite's) and split.
 
         Raises
         ------
         InputError
-            Naming what there is.
+            When there is no such ranking; the message lists those there are.
         """
         for ranking in self.everything:
             if ranking.task == task and ranking.split == split:
@@ -118,7 +118,7 @@ class Board:
         raise InputError(f'No ranking of "{task}" on "{split}" on this board; there are: {known}.')
 
     def frame(self) -> pd.DataFrame:
-        """Give every ranking as one long table; unranked teams are rows with a reason and no numbers."""
+        """Return every ranking as one long table; unranked teams are rows with a reason and no numbers."""
         parts = []
         for ranking in self.everything:
             head = {
@@ -138,13 +138,13 @@ class Board:
         return _typed(pd.concat(parts, ignore_index=True).reindex(columns=columns))
 
     def rows(self) -> list[dict[str, Any]]:
-        """Give :meth:`frame` as plain rows, None for what is not known."""
+        """Return :meth:`frame` as plain rows, None for what is not known."""
         table = self.frame()
         columns = [[_plain(value) for value in table[name]] for name in table.columns]
         return [dict(zip(table.columns, row, strict=True)) for row in zip(*columns, strict=True)]
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the board as plain data: no NaN, no arrays."""
+        """Return the board as plain data: no NaN, no arrays."""
         return {
             "schema_version": SCHEMA_VERSION,
             "neuroarena": __version__,
@@ -155,7 +155,7 @@ class Board:
         }
 
     def to_json(self) -> str:
-        """Give the board as JSON text; the same board gives the same text."""
+        """Return the board as JSON text; the same board gives the same text."""
         return json.dumps(self.to_dict(), indent=2, allow_nan=False, ensure_ascii=False)
 
 
@@ -168,7 +168,7 @@ def _rank_task(key: tuple[str, str, str], entries: list[Entry], field: Field, ru
     ranked = [one.entry for one in field.judged] or entries
     definition = "+".join(sorted({entry.definition for entry in ranked}))
     about = {"family": family, "task": task, "definition": definition, "split": split, "kind": "task"}
-    # When manifests mix, the newest definition heads the ranking; its metric is the others' too.
+    # When manifests mix, the newest definition heads the ranking; the others have the same metric.
     newest = max(ranked, key=lambda entry: (entry.definition, entry.manifest.hash))
     return rank_field(field, rules, about, newest.manifest)
 
@@ -203,7 +203,7 @@ def _ranking_dict(ranking: Ranking) -> dict[str, Any]:
 
 
 def records(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """Give a table as plain rows, None for what is not known."""
+    """Return a table as plain rows, None for what is not known."""
     columns = [[_plain(value) for value in table[name]] for name in table.columns]
     return [dict(zip(table.columns, row, strict=True)) for row in zip(*columns, strict=True)]
 
@@ -221,7 +221,7 @@ def _plain(value: Any) -> Any:
 
 
 def _typed(table: pd.DataFrame) -> pd.DataFrame:
-    """Give the long table one type a column, whatever it holds."""
+    """Convert the long table to one type per column, whatever it holds."""
     whole = ("rank", "tie_group", "n_units", "n_entries", "prize")
     flags = ("significant", "significant_leader", "simulated")
     words = (*HEAD_COLUMNS, "team", "role", "notes", "reason")

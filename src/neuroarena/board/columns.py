@@ -1,4 +1,4 @@
-"""Columns of a ranking besides its own: additional metrics of the manifest, and what a family adds."""
+"""Extra columns of a ranking: additional metrics of the manifest, and what a family adds."""
 
 from __future__ import annotations
 

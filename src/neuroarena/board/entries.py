@@ -40,14 +40,14 @@ class Entry:
         the additive columns of the metric; in the metrics' own directions. ``fold``, ``cluster`` and
         ``n`` may be left out where neither the manifest nor the combiner needs them.
     time : datetime
-        When it was handed in, with a time zone; kept in UTC.
+        When it was submitted, with a time zone; stored in UTC.
     role : {"entry", "chance", "dummy", "classical", "organiser"}
     simulated : bool
         Whether the data are a simulated twin.
     reason : str, optional
         Why it cannot rank.
     provenance : mapping
-        What is known of its making: run_key, scorer_version, folder, split_hash, neuroarena, ...
+        What is known about how it was made: run_key, scorer_version, folder, split_hash, neuroarena, ...
     notes : tuple of str
         Short marks shown beside the team, such as "after the deadline".
 
@@ -74,7 +74,7 @@ class Entry:
         if not self.team:
             raise InputError(f"{self.benchmark}: an entry needs the name of its team; got an empty one.")
         if self.time.tzinfo is None:
-            raise InputError(f'Team "{self.team}": the time {self.time} has no time zone; give it in UTC.')
+            raise InputError(f'Team "{self.team}": the time {self.time} has no time zone; pass it in UTC.')
         if self.role not in ROLES:
             raise InputError(f'Team "{self.team}": no role "{self.role}"; there are: {", ".join(ROLES)}.')
         family, _, task = self.benchmark.partition("/")
@@ -109,7 +109,7 @@ class Entry:
 def entries_from_results(results: Iterable[Result]) -> list[Entry]:
     """Turn runs into entries; the team is the decoder's name.
 
-    A run that is not complete gives an entry that says how many cells failed, and the first error. Where results of
+    A run that is not complete becomes an entry that says how many cells failed, and the first error. Where results of
     several kinds bear one name (a decoder that was run, and a file of its predictions), each but the run is shown with
     its kind, as in "ridge (predictions)".
     """
@@ -169,7 +169,7 @@ class Judged:
     Attributes
     ----------
     units, clusters : tuple of str
-        One label a unit.
+        One label per unit.
     shown : ndarray, (units,)
         Unit scores in the metric's own direction.
     columns : dict of str to ndarray, (units,)
@@ -195,7 +195,7 @@ class Judge:
         self._last: tuple[list[pd.Series], _Rows] | None = None
 
     def __call__(self, entry: Entry) -> Judged | str:
-        """Merge the folds of an entry and combine its units, or say why it cannot rank."""
+        """Merge the folds of an entry and combine its units, or return why it cannot rank."""
         table = entry.unit_scores
         if entry.reason is not None:
             return entry.reason
@@ -287,7 +287,7 @@ class _Rows:
 
 
 def _numbers(column: pd.Series) -> np.ndarray:
-    """Give a column as numbers, NaN for what is none."""
+    """Return a column as numbers, NaN for anything else."""
     if not pd.api.types.is_numeric_dtype(column.dtype):
         column = pd.to_numeric(column, errors="coerce")
     numbers: np.ndarray = column.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -295,7 +295,7 @@ def _numbers(column: pd.Series) -> np.ndarray:
 
 
 def _columns_needed(manifest: Manifest) -> dict[str, str]:
-    """Give what the combiner sums -> column of the table."""
+    """Map each column that the combiner sums to a column of the table."""
     roles = METRICS.get(manifest.metric).roles
     names = COMBINERS.get(manifest.combiner).columns
     return {name: "score" if name == "score" else roles.get(name, name) for name in names if name != "count"}

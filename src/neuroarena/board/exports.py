@@ -1,4 +1,4 @@
-"""Boards as files: CSV, JSON, parquet, LaTeX and HTML, each written whole or not at all."""
+"""Boards as files: CSV, JSON, parquet, LaTeX and HTML, each written completely or not at all."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ _SPECIAL = {
 
 
 def escape_latex(text: str) -> str:
-    r"""Give a text as LaTeX shows it.
+    r"""Escape a text for LaTeX.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def escape_latex(text: str) -> str:
 
 
 def latex(board: Board) -> str:
-    """Give a board as LaTeX tables for the packages booktabs and fontenc (T1), one a ranking."""
+    """Return a board as LaTeX tables for the packages booktabs and fontenc (T1), one per ranking."""
     head = f"% neuroarena {__version__}. Needs \\usepackage[T1]{{fontenc}} and \\usepackage{{booktabs}}.\n"
     return head + "\n".join(_latex_table(ranking) for ranking in board.everything)
 

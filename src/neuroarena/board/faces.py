@@ -48,7 +48,7 @@ def apply_entry_rules(entries: Iterable[Entry], as_of: datetime.datetime | None 
         if len(judged) != len(places):
             raise NeuroarenaError(
                 f'The entry rules of "{family}" returned {len(judged)} of {len(places)} entries; '
-                "an entry is voided by a reason, never dropped."
+                "a rule voids an entry by a reason and never drops it."
             )
         for at, entry in zip(places, judged, strict=True):
             everything[at] = entry
@@ -89,7 +89,7 @@ def columns_of_family(family: str, taken: Iterable[str] = ()) -> dict[str, Calla
     clashes = [name for name in columns if name in set(taken)]
     if clashes:
         raise NeuroarenaError(
-            f'The family "{family}" adds the column "{clashes[0]}", which boards have already.'
+            f'The family "{family}" adds the column "{clashes[0]}", which boards already have.'
         )
     return columns
 

@@ -1,4 +1,4 @@
-"""The look of the plots, and figures as SVG text that is the same each time."""
+"""The style of the plots, and figures as reproducible SVG text."""
 
 from __future__ import annotations
 
@@ -83,13 +83,13 @@ def place(figure: Figure, left: float, bottom: float, right: float, top: float) 
 
 
 def label(name: Any, longest: int = LONGEST_LABEL) -> str:
-    """Give a team's name as an axis label, cut when it is long."""
+    """Return a team's name as an axis label, shortened when it is long."""
     text = shown_name(name)
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
 def label_width(names: list[str]) -> float:
-    """Give the width in inches that labels need at 9 points."""
+    """Return the width in inches that labels need at 9 points."""
     return 0.25 + 0.082 * max((len(name) for name in names), default=4)
 
 
@@ -114,7 +114,7 @@ def mark_simulated(figure: Figure) -> None:
 
 
 def svg_text(figure: Figure, prefix: str, description: str) -> str:
-    """Give a figure as SVG to put into a page.
+    """Return a figure as SVG to put into a page.
 
     Parameters
     ----------

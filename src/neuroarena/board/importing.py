@@ -1,6 +1,6 @@
 """Results that were published elsewhere: what an importer is, and how one is found.
 
-Families bring importers (their face ``importers``: name -> :class:`Importer`); this module knows none of them.
+Families provide importers (their face ``importers``: name -> :class:`Importer`); this module knows none of them.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class PublishedBoard(Protocol):
         ...
 
     def print(self) -> None:
-        """Print the first rows and what is known of the whole."""
+        """Print the first rows and what is known about the whole."""
         ...
 
 
@@ -79,7 +79,7 @@ class Importer:
         ``read(paths, *, split=None, allow_mixed=False, **options)`` returns :class:`Imported` or a
         :class:`PublishedBoard`; it refuses what does not fit by name.
     options : mapping of str to str
-        Options of its own, with a line of help each.
+        Its own options, with a line of help each.
     rankable : bool
         False where unit scores were not published: what is read is a :class:`PublishedBoard`.
     """
@@ -92,7 +92,7 @@ class Importer:
 
 
 def find_importer(name: str) -> Importer:
-    """Return the importer of a name.
+    """Return the importer with this name.
 
     Raises
     ------
@@ -104,7 +104,7 @@ def find_importer(name: str) -> Importer:
 
 
 def recognise(paths: Iterable[Path]) -> str | None:
-    """Return the name of the importer that knows all of these paths, or None."""
+    """Return the name of the importer that recognises all of these paths, or None."""
     given = list(paths)
     for name, importer in named_faces("importers").items():
         if given and all(importer.recognises(path) for path in given):

@@ -76,7 +76,7 @@ def forest(ranking: Ranking) -> Figure:
 
 
 def _scores(axes: Any, table: Any) -> None:
-    """Draw scores and intervals, one artist a role: an artist a team makes large boards slow."""
+    """Draw scores and intervals, one artist per role: one per team would make large boards slow."""
     rows = np.arange(len(table))
     for role in dict.fromkeys(table["role"]):
         colour, marker = LOOKS.get(role, FLOOR_LOOK)
@@ -89,7 +89,7 @@ def _scores(axes: Any, table: Any) -> None:
 
 
 def _shade_groups(axes: Any, table: Any) -> None:
-    """Band the rows by tie group, with its letter at the right end."""
+    """Shade the rows by tie group, with its letter at the right end."""
     if table["tie_group"].isna().any():
         return
     groups = table["tie_group"].to_numpy()
@@ -113,7 +113,7 @@ def _unit_dots(axes: Any, ranking: Ranking, teams: list[str]) -> None:
 
 
 def shows_units(ranking: Ranking) -> bool:
-    """Say whether the forest plot has room for a dot a unit."""
+    """Return whether the forest plot has room for one dot per unit."""
     return ranking.n_units > 1 and ranking.n_units * min(FOREST_TEAMS, len(ranking.table)) <= MOST_DOTS
 
 
@@ -273,7 +273,7 @@ def possible_plots(ranking: Ranking) -> list[str]:
 
 
 def caption(kind: str, ranking: Ranking) -> str:
-    """Say what a plot shows, and what it leaves out."""
+    """Describe what a plot shows, and what it leaves out."""
     n = len(ranking.table)
     if kind == "forest":
         dots = (
@@ -300,7 +300,7 @@ def caption(kind: str, ranking: Ranking) -> str:
 
 
 def alt_text(kind: str, ranking: Ranking) -> str:
-    """Describe a plot to somebody who does not see it."""
+    """Describe a plot for readers who cannot see it."""
     head = f"{ranking.title}{', simulated data' if ranking.simulated else ''}."
     table = ranking.table
     if kind == "forest":

@@ -1,4 +1,4 @@
-"""One ranking: the teams of one task and split, in order, with what the data can tell."""
+"""One ranking: the teams of one task and split in order, with what the data can show."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Ranking:
     kind : {"task", "overall"}
     manifest : Manifest
     table : DataFrame
-        Best first, a row a team: `rank` (shared by equals), `team`, `role`, `score`, `ci95_low`,
+        Best first, one row per team: `rank` (shared by equals), `team`, `role`, `score`, `ci95_low`,
         `ci95_high` and `tie_break` in the metrics' own directions; `delta_leader` (how far behind the
         leader) and `delta_next` (how far ahead of the next row), positive in either direction, with
         their 95 % intervals; `p_holm` and `significant` against the next row, `p_holm_leader` and
@@ -58,9 +58,9 @@ class Ranking:
     draws : Draws or None
         Oriented scores of every draw; None when nobody can be ranked.
     rank_probabilities : DataFrame
-        A row a team in the order of the table, a column a rank.
+        One row per team in the order of the table, one column per rank.
     unit_scores : DataFrame
-        A row a unit, a column a team, in the metric's own direction.
+        One row per unit, one column per team, in the metric's own direction.
     clusters : tuple of str
         The cluster of each unit.
     warnings : tuple of str
@@ -127,7 +127,7 @@ class Ranking:
         return tuple(name for name in self.table.columns if name not in TABLE_COLUMNS)
 
     def tie_group_lists(self) -> list[list[str]]:
-        """Give the teams of each tie group, best first."""
+        """Return the teams of each tie group, best first."""
         groups: dict[int, list[str]] = {}
         if self.table["tie_group"].notna().all():
             for team, group in zip(self.table["team"], self.table["tie_group"], strict=True):
@@ -155,7 +155,7 @@ def rank_field(
     manifest
         The rules of the task.
     extra_warnings
-        Said besides what this function finds.
+        Added to the warnings that this function finds.
     """
     judged = field.judged
     common: dict[str, Any] = {
@@ -219,9 +219,9 @@ def _nobody(common: dict[str, Any], extra_warnings: tuple[str, ...]) -> Ranking:
 
 
 def _team_by_team(draws: Draws) -> Draws:
-    """Keep each team's draws together in memory: every later step goes team by team.
+    """Keep each team's draws together in memory, because every later step goes team by team.
 
-    With 1,000 teams and 10,000 draws each of four steps would otherwise turn 80 MB round for itself.
+    With 1,000 teams and 10,000 draws each of four steps would otherwise transpose 80 MB by itself.
     """
     scores = np.asfortranarray(draws.scores)
     return Draws(draws.teams, scores, draws.point, draws.n_units, draws.recipe)
@@ -269,7 +269,7 @@ def _pairs(draws: Draws, teams: list[str], roles: dict[str, str], rules: Rules) 
         chosen = list(dict.fromkeys([*pairwise(teams), *pairwise(takers)]))
     pairs = compare(draws, chosen, rules.alpha)
     if draws.n_units < VERY_FEW_UNITS:
-        # Intervals of so few units are much too narrow: nothing here is called significant.
+        # Intervals of this few units are much too narrow: nothing here is called significant.
         pairs["significant_after_holm"] = False
     return pairs
 
@@ -323,7 +323,7 @@ def _table(
 
 
 def _interval(draws: Draws, place: list[int], sign: float) -> tuple[np.ndarray, np.ndarray]:
-    """Give the ends of `Draws.interval`, in blocks: three times as fast for a thousand teams."""
+    """Return the ends of `Draws.interval`, in blocks: three times as fast for a thousand teams."""
     blocks = [
         np.percentile(draws.scores.T[start : start + BLOCK_TEAMS], [2.5, 97.5], axis=1)
         for start in range(0, len(draws.teams), BLOCK_TEAMS)
@@ -335,7 +335,7 @@ def _interval(draws: Draws, place: list[int], sign: float) -> tuple[np.ndarray, 
 def _against(
     draws: Draws, teams: list[str], pairs: pd.DataFrame, wanted: list[tuple[str, str]], name: str
 ) -> dict[str, Any]:
-    """Give the columns of the comparison of each team with the leader (above it) or the next (below it)."""
+    """Return the columns of the comparison of each team with the leader (above it) or the next (below it)."""
     at = 1 if name == "leader" else 0
     values = np.full((3, len(teams)), np.nan)
     p_holm = np.full(len(teams), np.nan)
@@ -369,7 +369,7 @@ def stability(probabilities: pd.DataFrame, n_draws: int) -> dict[str, np.ndarray
     """Read P(top 1, 3, 5) and the rank interval off the table of rank probabilities.
 
     The numbers are those of :func:`neuroarena.statistics.rank_stability`, without ranking every draw a
-    second time: with 1,000 teams that is the dearest step.
+    second time: with 1,000 teams that is the most expensive step.
     """
     counts = np.rint(probabilities.to_numpy() * n_draws).astype(np.int64)
     cumulated = counts.cumsum(axis=1)
@@ -404,14 +404,14 @@ def _warnings(
         said.append("The data are simulated: these scores say nothing about brains.")
     if field.mixed:
         said.append(
-            f"Entries of a different {' and '.join(field.mixed)} stand side by side here, as was asked."
+            f"Entries of a different {' and '.join(field.mixed)} stand side by side here, as requested."
         )
     versions = sorted({str(one.entry.provenance.get("scorer_version")) for one in field.judged})
     if len(versions) > 1:
         said.append(f"Scores of several scorer versions stand side by side: {', '.join(versions)}.")
     n_clusters = draws.recipe.get("n_clusters")
     if draws.n_units == 1:
-        said.append("There is one unit only: no interval and no comparison can be given.")
+        said.append("There is only one unit: no interval and no comparison are possible.")
     elif draws.n_units < VERY_FEW_UNITS:
         said.append(
             f"{draws.n_units} units are very few: the intervals are much too narrow, and no difference here "
@@ -427,7 +427,7 @@ def _warnings(
     if found.meets is False and found.half_width is not None:
         said.append(
             f"The half width of a score is {found.half_width:.3g}, above the {found.nu:.3g} aimed at "
-            f"({found.required_units} units would do): read the tie groups, not the order."
+            f"({found.required_units} units would be enough): read the tie groups, not the order."
         )
     return tuple(said)
 

@@ -38,13 +38,13 @@ from neuroarena.board.wording import (
 from neuroarena.scoring import METRICS
 
 MOST_ROWS, MOST_PAIRS, MOST_GROUPS = 200, 60, 12
-# Every plot costs about a fifth of a second: on a page of more rankings, tasks get their forest plot only.
+# Every plot costs about a fifth of a second: on a page of more rankings, tasks get only their forest plot.
 MOST_FULL_RANKINGS = 16
 WIDEST_MATRIX = 6
 
 
 def write_report(board: Board, path: str | Path, title: str | None = None) -> None:
-    """Write a board as one self-contained HTML page, whole or not at all.
+    """Write a board as one self-contained HTML page, completely or not at all.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def write_report(board: Board, path: str | Path, title: str | None = None) -> No
 
 
 def render_report(board: Board, title: str | None = None) -> str:
-    """Give a board as the text of an HTML page; the same board gives the same text."""
+    """Render a board as the text of an HTML page; the same board gives the same text."""
     from jinja2 import Environment, StrictUndefined
 
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
@@ -67,7 +67,7 @@ def render_report(board: Board, title: str | None = None) -> str:
     alone = len(board.everything) == 1
     crowded = len(board.everything) > MOST_FULL_RANKINGS
     left_out = (
-        "With this many rankings, tasks have their forest plot only; neuroarena board --plots writes all."
+        "With this many rankings, tasks have only their forest plot; neuroarena board --plots writes all."
     )
     return environment.from_string(source).render(
         version=__version__,
@@ -171,7 +171,7 @@ def _matrix(board: Board, rankings: list[Ranking]) -> dict[str, Any]:
 
 
 def _turned(names: list[str], rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """Turn a matrix round: many tasks go down the page, few teams across it."""
+    """Transpose a matrix: many tasks go down the page, few teams across it."""
     turned = [
         {"team": name, "marks": "", "floor": False, "cells": [row["cells"][at] for row in rows]}
         for at, name in enumerate(names)

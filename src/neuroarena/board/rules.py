@@ -31,7 +31,7 @@ class Rules(BaseModel):
     alpha : float
         Family-wise level.
     n_draws, seed, method
-        The bootstrap's. Every ranking derives its own seed from this one.
+        Of the bootstrap. Every ranking derives its own seed from this one.
     no_prizes : tuple of str
         Roles that are shown where they stand and take no prize.
     cluster : bool
@@ -69,7 +69,7 @@ class Rules(BaseModel):
 
     @property
     def last(self) -> int | None:
-        """How many of a team's newest submissions are looked at; None for all."""
+        """How many of a team's newest submissions count; None for all."""
         if self.rule == "latest":
             return 1
         match = _LAST.fullmatch(self.rule)
@@ -77,7 +77,7 @@ class Rules(BaseModel):
 
     @classmethod
     def from_toml(cls, path: str | Path, **values: Any) -> Rules:
-        """Read rules from a TOML file; `values` that are not None take the place of the file's.
+        """Read rules from a TOML file; `values` that are not None replace those of the file.
 
         Raises
         ------

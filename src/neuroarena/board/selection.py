@@ -21,7 +21,7 @@ class Field:
     Attributes
     ----------
     judged : list of Judged
-        One a team, in ascending order of the names; all on the same units.
+        One per team, in ascending order of the names; all on the same units.
     n_entries : dict of str to int
         Team -> number of its entries, failed ones included.
     unranked : list of (team, reason)
@@ -107,7 +107,7 @@ def _unkeyed(entry: Entry) -> bool:
 
 def _choose(able: list[Judged], rules: Rules) -> Judged:
     recent = able if rules.last is None else able[-rules.last :]
-    # The earliest of equals counts: handing the same work in again changes nothing.
+    # The earliest of equals counts: submitting the same work again changes nothing.
     return max(recent, key=lambda one: (one.score, 0.0 if one.tie_break is None else one.tie_break))
 
 
@@ -120,7 +120,7 @@ CHECKS: tuple[tuple[str, str, Callable[[Entry], str | None]], ...] = (
 
 
 def _check_alike(entries: list[Entry], allow_mixed: bool) -> tuple[str, ...]:
-    """Refuse entries that are not comparable; give what differs when that is allowed."""
+    """Refuse entries that are not comparable, or return what differs when mixing is allowed."""
     mixed = []
     for name, words, read in CHECKS:
         first: dict[str, Entry] = {}
@@ -152,7 +152,7 @@ def _refusal(first: dict[str, Entry], words: str) -> str:
     return (
         f'{a.family}/{a.task}, {a.split}: team "{a.team}" was judged {words} {_short(value_a)}, '
         f'team "{b.team}" {words} {_short(value_b)}. Such scores are not comparable and were not ranked '
-        "together; give entries of one kind."
+        "together; pass entries of one kind."
     )
 
 
@@ -162,7 +162,7 @@ def _short(value: str) -> str:
 
 
 def _check_units(valid: list[Judged], allow_mixed: bool) -> dict[int, str]:
-    """Refuse different unit sets, or give for each entry on other units than most why it cannot rank."""
+    """Refuse different unit sets, or return why each entry on unusual units cannot rank."""
     sets: dict[tuple[tuple[str, ...], tuple[str, ...]], list[Judged]] = {}
     for one in valid:
         sets.setdefault((one.units, one.clusters), []).append(one)
@@ -191,7 +191,7 @@ def _difference(
 ) -> str:
     lacks, more = sorted(set(common[0]) - set(own[0])), sorted(set(own[0]) - set(common[0]))
     parts = [f"it lacks {_list(lacks)}"] if lacks else []
-    parts += [f"it has {_list(more)} besides"] if more else []
+    parts += [f"it also has {_list(more)}"] if more else []
     return " and ".join(parts) or "its units lie in other clusters"
 
 

@@ -1,4 +1,4 @@
-"""What a test set can tell apart, and how many units would tell more: what ``neuroarena size`` prints."""
+"""What a test set can resolve, and how many units would resolve more: what ``neuroarena size`` prints."""
 
 from __future__ import annotations
 
@@ -52,12 +52,12 @@ class Resolution:
     paired: bool = False
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the fields as plain data."""
+        """Return the fields as plain data."""
         return asdict(self)
 
 
 def size(sigma: float | None, nu: float | None, n_units: int | None = None) -> Resolution:
-    """Say what `n_units` resolve and how many units `nu` needs, from a known deviation.
+    """Compute what `n_units` resolve and how many units `nu` needs, from a known deviation.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def resolution(
 
 
 def size_text(found: Resolution, metric: str = "") -> list[str]:
-    """Say a resolution in sentences.
+    """Describe a resolution in sentences.
 
     Examples
     --------

@@ -64,7 +64,7 @@ def points_board(
     rankings
         One per track.
     names
-        What the tracks are called, one per ranking; by default as their tasks.
+        Names of the tracks, one per ranking; by default those of their tasks.
     absent
         Tracks without a ranking that count nevertheless: 0 for everyone.
 
@@ -126,7 +126,7 @@ def transfer_board(rankings: Sequence[Ranking], floors: bool = False) -> Standin
     Parameters
     ----------
     rankings
-        One a track, with the same number of draws.
+        One per track, with the same number of draws.
     floors
         Whether those who take no prize are ranked too.
 
@@ -202,7 +202,7 @@ def _titled(title: str, rankings: Sequence[Ranking]) -> str:
 
 
 def unranked_reasons(rankings: Sequence[Ranking], ranked: set[str]) -> pd.DataFrame:
-    """Return why teams that are ranked nowhere are not: `team` and the first `reason` of each."""
+    """Return why some teams are ranked nowhere: `team` and the first `reason` of each."""
     reasons: dict[str, Any] = {}
     for one in rankings:
         for team, reason in one.unranked.itertuples(index=False):

@@ -48,7 +48,7 @@ def suite_teams(board: Board, family: str) -> list[str]:
 def suite_overview(board: Board, family: str) -> Figure:
     """Draw score and interval of each decoder on every task and split, single units as small dots.
 
-    A panel a task and split; with more than five tasks, a panel a split and the tasks along it.
+    One panel per task and split; with more than five tasks, one panel per split with the tasks along it.
     """
     shown = panels(board, family)
     looks = _looks(shown, suite_teams(board, family))
@@ -120,7 +120,7 @@ def _marks(
 
 
 def _looks(shown: list[Ranking], teams: list[str]) -> Looks:
-    """Give each team a colour and a marker; floors that learn nothing from signals are grey."""
+    """Assign a colour and a marker to each team; floors that learn nothing from signals are grey."""
     roles = {
         str(team): role
         for one in shown
@@ -168,7 +168,7 @@ def _limits(shown: list[Ranking], teams: list[str]) -> tuple[float, float]:
 
 
 def legend_columns(looks: Looks) -> int:
-    """Give how many names fit side by side."""
+    """Return how many names fit next to each other."""
     longest = max(len(team) for team in looks)
     return 3 if longest <= 30 else 2 if longest <= 45 else 1
 
@@ -192,14 +192,14 @@ def _legend(figure: Figure, looks: Looks, height: float) -> None:
 
 
 def suite_caption(board: Board, family: str) -> str:
-    """Say what the overview shows, and what it leaves out."""
+    """Describe what the overview shows, and what it leaves out."""
     ranked = {str(team) for ranking in panels(board, family) for team in ranking.table["team"]}
     of = f" The best {len(COLOURS)} of {len(ranked)} teams." if len(ranked) > len(COLOURS) else ""
     return f"Score with 95 % interval on each task and split; small dots: single units; dashed: chance.{of}"
 
 
 def suite_alt_text(board: Board, family: str) -> str:
-    """Describe the overview to somebody who does not see it."""
+    """Describe the overview for readers who cannot see it."""
     parts = []
     for ranking in panels(board, family):
         top = ranking.table.iloc[0]

@@ -37,7 +37,7 @@ def rank_suite(parts: list[tuple[Ranking, Field]], rules: Rules) -> Ranking | st
     Returns
     -------
     Ranking, str or None
-        A sentence says why there is none; None where the suite is no average of scores.
+        A sentence says why there is none; None where the suite is not an average of scores.
     """
     first = parts[0][0]
     overall = overall_of(first.family)
@@ -66,7 +66,7 @@ def rank_suite(parts: list[tuple[Ranking, Field]], rules: Rules) -> Ranking | st
 
 
 def _problem(overall: Overall, ranked: list[_Part]) -> str | None:
-    """Say why the tasks cannot be combined, or None when they can."""
+    """Return why the tasks cannot be combined, or None when they can."""
     if overall.kind == "tree":
         return "a tree of means over different units is not ranked"
     manifests = [part.ranking.manifest for part in ranked]

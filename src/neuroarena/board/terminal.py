@@ -1,4 +1,4 @@
-"""Boards in a terminal: tables that fit, and sentences that say what they can tell."""
+"""Boards in a terminal: tables that fit, and sentences that say what they show."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def _suites(board: Board) -> list[list[Ranking]]:
 
 
 def ranking_view(ranking: Ranking, width: int = PLAIN_WIDTH, said: Sequence[str] = ()) -> RenderableType:
-    """Give one ranking with its unranked teams and its warnings, but for those said elsewhere."""
+    """Return one ranking with its unranked teams and its warnings, except those printed elsewhere."""
     parts: list[RenderableType] = [_title(ranking)]
     if len(ranking.table):
         parts += _ranking_tables(ranking, width)
@@ -110,7 +110,7 @@ def _title(ranking: Ranking) -> Text:
 
 
 def _ranking_tables(ranking: Ranking, width: int) -> list[Table]:
-    """Make the table of a ranking; columns besides the usual ones stand in it, or below it where they do not fit."""
+    """Make the table of a ranking; extra columns are in it, or below it where they do not fit."""
     broken_ties = ranking.table["tie_break"].notna().any() and ranking.table["rank"].size > 1
     besides = (*(("tie_break",) if broken_ties else ()), *ranking.extra_columns)
     whole = _ranking_table(ranking, width, besides)
@@ -165,7 +165,7 @@ def _ranking_table(ranking: Ranking, width: int, besides: Sequence[str]) -> Tabl
 
 
 def _besides_table(ranking: Ranking, besides: Sequence[str]) -> Table:
-    """Show what a ranking reports besides its score."""
+    """Show what a ranking reports in addition to its score."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), show_edge=False)
     table.add_column("besides", overflow="fold", min_width=12)
     for name in besides:
@@ -185,9 +185,9 @@ def _team_cell(row: Any) -> Text:
 
 
 def overview_table(board: Board, tasks: list[Ranking], width: int) -> Table | None:
-    """Give the tasks of a suite side by side, a row a team; turned round when there are many tasks.
+    """Return the tasks of a suite side by side, one row per team; transposed when there are many tasks.
 
-    None when it fits neither way; the rankings themselves are to be printed then.
+    None when it fits neither way; the rankings themselves are printed then.
     """
     family, split = tasks[0].family, tasks[0].split
     whole = next(one for one in board.overall if (one.family, one.split) == (family, split))

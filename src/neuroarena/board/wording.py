@@ -24,17 +24,17 @@ ROLE_WORDS = {
 
 
 def rows_of(table: pd.DataFrame) -> list[Any]:
-    """Give the rows of a table as named tuples."""
+    """Return the rows of a table as named tuples."""
     return list(table.itertuples())
 
 
 def known(value: Any) -> bool:
-    """Say whether there is a number."""
+    """Return whether a number is known."""
     return value is not None and not pd.isna(value)
 
 
 def shown_name(name: Any) -> str:
-    """Give a stranger's text without anything that could steer a terminal or break a document.
+    """Return untrusted text without anything that could control a terminal or break a document.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def shown_name(name: Any) -> str:
 
 
 def score_text(value: Any) -> str:
-    """Give a score with three decimals.
+    """Return a score with three decimals.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def score_text(value: Any) -> str:
 
 
 def column_heading(ranking: Ranking, name: str) -> str:
-    """Return how a table heads a column: a metric by its title, another column by its name."""
+    """Return the heading of a column: the title of a metric, the name of any other column."""
     metric = ranking.manifest.tie_break if name == "tie_break" else name
     if metric is not None and metric in ranking.manifest.metrics:
         return METRICS.get(metric).title
@@ -71,7 +71,7 @@ def cells_of(ranking: Ranking, columns: Sequence[str]) -> list[list[str]]:
 
 
 def cell_text(value: Any) -> str:
-    """Return a value of an extra column as text: a number with three decimals, a stranger's text made harmless.
+    """Return a value of an extra column as text: a number with three decimals, untrusted text made harmless.
 
     Examples
     --------
@@ -84,12 +84,12 @@ def cell_text(value: Any) -> str:
 
 
 def bounds_text(low: Any, high: Any) -> str:
-    """Give an interval, or nothing where there is none."""
+    """Return an interval as text, or nothing where there is none."""
     return f"[{low:.3f}, {high:.3f}]" if known(low) and known(high) else ""
 
 
 def interval_text(value: Any, low: Any, high: Any) -> str:
-    """Give a score with its interval.
+    """Return a score with its interval.
 
     Examples
     --------
@@ -100,9 +100,9 @@ def interval_text(value: Any, low: Any, high: Any) -> str:
 
 
 def p_text(p: Any, n_draws: int, comparisons: int = 1) -> str:
-    """Give a p-value; with B draws the smallest that can be told is 1/B, and 0 is never printed.
+    """Return a p-value; with B draws the smallest that can be resolved is 1/B, and 0 is never printed.
 
-    An adjusted one is told as finely as the smallest p times the number of comparisons.
+    An adjusted one is resolved as finely as the smallest p times the number of comparisons.
 
     Examples
     --------
@@ -123,14 +123,14 @@ def p_heading(rules: Rules) -> str:
 
 
 def p_cell(row: Any, rules: Rules, comparisons: int) -> tuple[str, bool]:
-    """Give the adjusted p-value that a row of a ranking shows, and whether it is significant."""
+    """Return the adjusted p-value that a row of a ranking shows, and whether it is significant."""
     leader = rules.pairs == "leader"
     p, sure = (row.p_holm_leader, row.significant_leader) if leader else (row.p_holm, row.significant)
     return p_text(p, rules.n_draws, comparisons), bool(known(sure) and sure)
 
 
 def share_text(share: Any) -> str:
-    """Give a share of the draws in percent; only all and none are 100 and 0.
+    """Return a share of the draws in percent; 100 and 0 mean exactly all and none.
 
     Examples
     --------
@@ -148,7 +148,7 @@ def share_text(share: Any) -> str:
 
 
 def ranks_text(low: Any, high: Any) -> str:
-    """Give the interval of ranks.
+    """Return the interval of ranks.
 
     Examples
     --------
@@ -162,7 +162,7 @@ def ranks_text(low: Any, high: Any) -> str:
 
 
 def group_letter(group: Any) -> str:
-    """Give the letter of a tie group: A, B, ..., Z, AA, AB, ...
+    """Return the letter of a tie group: A, B, ..., Z, AA, AB, ...
 
     Examples
     --------
@@ -179,17 +179,17 @@ def group_letter(group: Any) -> str:
 
 
 def direction_words(ranking: Ranking) -> str:
-    """Say which scores are better."""
+    """Return which scores are better, in words."""
     return f"{ranking.manifest.direction} is better"
 
 
 def marks_of(row: Any) -> str:
-    """Give what stands beside a team: its role and its notes."""
+    """Return what is shown beside a team: its role and its notes."""
     return ", ".join(shown_name(word) for word in (ROLE_WORDS.get(row.role, row.role), row.notes) if word)
 
 
 def verdict(ranking: Ranking) -> str:
-    """Say in a sentence or two who leads and who is not told apart from the leader."""
+    """Describe in a sentence or two who leads and who cannot be told apart from the leader."""
     if ranking.table.empty:
         return "Nobody can be ranked."
     top = ranking.table.iloc[0]
@@ -211,7 +211,7 @@ def verdict(ranking: Ranking) -> str:
 
 
 def shared_warnings(rankings: Sequence[Ranking]) -> list[str]:
-    """Find what every ranking warns of: it is said once. Nothing is shared by one alone."""
+    """Find the warnings that all rankings share, to be printed once; a single ranking shares none."""
     if len(rankings) < 2:
         return []
     first, *others = rankings
@@ -226,7 +226,7 @@ PAIR_WORDS = {
 
 
 def column_notes(rules: Rules) -> list[str]:
-    """Say what the columns of a ranking mean."""
+    """Explain what the columns of a ranking mean."""
     return [
         f"[low, high]: 95 % interval, {rules.n_draws:,} bootstrap draws of the units, the same for every "
         "team. behind: distance from the leader.",

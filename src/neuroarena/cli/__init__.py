@@ -8,7 +8,7 @@ from neuroarena.errors import NeuroarenaError
 
 
 def main() -> None:
-    """Run the command line and leave with its exit code: 0 fine, 1 the work failed, 2 the input is wrong."""
+    """Run the command line and exit with its code: 0 fine, 1 the work failed, 2 the input is wrong."""
     from neuroarena.cli.app import app
 
     try:

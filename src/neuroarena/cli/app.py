@@ -42,7 +42,7 @@ def _say_version(asked: bool) -> None:
 def _root(
     version: Annotated[
         bool,
-        typer.Option("--version", help="Print the version and leave.", callback=_say_version, is_eager=True),
+        typer.Option("--version", help="Print the version and exit.", callback=_say_version, is_eager=True),
     ] = False,
 ) -> None:
     """Evaluate, compare and rank neural decoders."""

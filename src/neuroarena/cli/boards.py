@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Results = Annotated[
     list[Path],
-    typer.Argument(help="Folders of results, or of submissions that an importer knows."),
+    typer.Argument(help="Folders of results, or of submissions that an importer recognises."),
 ]
 Rule = Annotated[
     str | None,
@@ -35,10 +35,10 @@ AsOf = Annotated[
 ]
 Draws = Annotated[int | None, typer.Option("--draws", min=100, help="Bootstrap draws. Default: 10000.")]
 Exact = Annotated[
-    bool, typer.Option("--exact", help="Draw as an auditor would, with one legacy generator a draw.")
+    bool, typer.Option("--exact", help="Draw as an auditor would, with one legacy generator per draw.")
 ]
 AllowMixed = Annotated[
-    bool, typer.Option("--allow-mixed", help="Rank definitions side by side that are not the same, marked.")
+    bool, typer.Option("--allow-mixed", help="Rank entries of different definitions side by side, marked.")
 ]
 
 
@@ -184,7 +184,7 @@ def _print_own_standings(made: Board) -> None:
 def _read(
     paths: list[Path], source: str | None, split: str | None, allow_mixed: bool, options: dict[str, Any]
 ) -> Imported | PublishedBoard:
-    """Read results: of ours, or of the importer that was named or that knows these paths."""
+    """Read our own results, or those of the importer that was named or that recognises these paths."""
     from neuroarena.board import entries_from_results
     from neuroarena.board.importing import Imported, import_results
     from neuroarena.errors import InputError
@@ -201,12 +201,12 @@ def _read(
     entries = [entry for entry in entries_from_results(results) if split is None or entry.split == split]
     if not entries:
         known = sorted({result.record.split.name for result in results})
-        raise InputError(f'No result is of the split "{split}"; there are {", ".join(known)}.')
+        raise InputError(f'No result has the split "{split}"; there are {", ".join(known)}.')
     return Imported(entries)
 
 
 def _recognised(paths: list[Path]) -> str | None:
-    """Return the importer that knows these paths, where they hold no run of ours, and say so."""
+    """Return the importer that recognises these paths, where they hold no run of ours, and print a note."""
     from neuroarena.board.importing import recognise
     from neuroarena.evaluation.results import RECORD
 
@@ -244,7 +244,7 @@ def _rank(entries: list[Entry], rules: Rules, allow_mixed: bool = False) -> Boar
 
 
 def _read_rules(where: str | None, typed: Mapping[str, Any]) -> Rules:
-    """Read rules from a file or by the name under which a family ships them; what was typed comes first."""
+    """Read rules from a file, or by the name under which a family ships them; typed options take precedence."""
     from neuroarena.benchmarks.faces import choose_face
     from neuroarena.board import Rules
 
@@ -347,7 +347,7 @@ def compare(
 
 
 def size(
-    results: Annotated[list[Path] | None, typer.Argument(help="Folders of results; or give --sigma.")] = None,
+    results: Annotated[list[Path] | None, typer.Argument(help="Folders of results; or pass --sigma.")] = None,
     sigma: Annotated[float | None, typer.Option("--sigma", help="Standard deviation of unit scores.")] = None,
     nu: Annotated[float | None, typer.Option("--nu", help="Smallest difference that matters.")] = None,
     units: Annotated[
@@ -356,13 +356,13 @@ def size(
     split: SplitOption = None,
     as_json: Json = False,
 ) -> None:
-    """Say how many units a board needs, and what can be told apart with those it has."""
+    """Compute how many units a board needs, and what can be told apart with those it has."""
     from neuroarena.board import size as resolution_of
     from neuroarena.board import size_text
     from neuroarena.errors import InputError
 
     if (results is None or not results) and sigma is None:
-        raise InputError("Give --sigma (and --nu), or folders of results to take it from.")
+        raise InputError("Pass --sigma (and --nu), or folders of results to estimate it from.")
     if results:
         made = _rank(_entries(list(results), split), _rules(None, None, None, False, None))
         found = []

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class SubmissionVerdict(Protocol):
-    """What a family's own check says of a submission (its face ``submission_check``)."""
+    """What a family's own check says about a submission (its face ``submission_check``)."""
 
     @property
     def accepted(self) -> bool:
@@ -56,7 +56,7 @@ def decoder(
         typer.Option(
             "--benchmark",
             "-b",
-            help="Benchmark whose windows to imagine.",
+            help="Benchmark whose window shape to use.",
             autocompletion=complete_benchmarks,
         ),
     ],
@@ -84,7 +84,7 @@ def decoder(
 
 
 def _print_checks(checks: list[Check], as_json: bool) -> None:
-    """Print one line per check; leave with exit code 1 when one failed."""
+    """Print one line per check; exit with code 1 when one failed."""
     if as_json:
         print_json(
             [{"check": check.name, "passed": check.passed, "detail": check.detail} for check in checks]
@@ -152,9 +152,7 @@ def submission(
             autocompletion=complete_benchmarks,
         ),
     ],
-    path: Annotated[
-        Path, typer.Argument(help="The submission: a parquet file, or what the family's own form is.")
-    ],
+    path: Annotated[Path, typer.Argument(help="The submission: a parquet file, or the family's own form.")],
     data: Data = None,
     split: Split = None,
     option: Option = None,

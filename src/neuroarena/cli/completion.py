@@ -100,7 +100,7 @@ def _benchmark_of(context: typer.Context) -> str | None:
 
 
 def _family_of(context: typer.Context) -> Any:
-    """Return the family of the benchmark on the command line; None when there is none, or no such one."""
+    """Return the family of the benchmark on the command line; None when there is none, or it is unknown."""
     from neuroarena.benchmarks import resolve
     from neuroarena.errors import InputError
 
@@ -114,6 +114,6 @@ def _family_of(context: typer.Context) -> Any:
 
 @contextmanager
 def _quietly() -> Iterator[None]:
-    """Keep warnings of a stranger's package out of a command line that is being typed."""
+    """Keep warnings of third-party packages out of a command line that is being typed."""
     with redirect_stderr(StringIO()):
         yield

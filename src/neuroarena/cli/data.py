@@ -58,7 +58,7 @@ def _root() -> None:
     "simulate",
     cls=TwinCommand,
     context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
-    epilog="Every twin has options of its own, given as --name value; see: neuroarena data simulate DATASET --help",
+    epilog="Every twin has its own options, passed as --name value; see: neuroarena data simulate DATASET --help",
 )
 def simulate(
     context: typer.Context,
@@ -82,7 +82,7 @@ def simulate(
 
 
 def _ideal(value: Any) -> str:
-    """Give an ideal score, or one for each task, in words; nothing for a deeper table."""
+    """Describe an ideal score, or one for each task, in words; nothing for a deeper table."""
     if isinstance(value, (int, float)):
         return f"{value:.2f}"
     if isinstance(value, dict) and all(isinstance(each, (int, float)) for each in value.values()):
@@ -200,7 +200,7 @@ def _print_fetched(fetched: Fetched, problems: list[Problem]) -> None:
     for name in fetched.missing:
         print(f"{name}: is missing; the archive that should hold it does not.")
     good = not problems and not fetched.missing
-    print(f"{fetched.root}: fetched{' and good' if good else ', with what is said above'}")
+    print(f"{fetched.root}: fetched{' and good' if good else ', with the problems listed above'}")
 
 
 def _print_fetched_json(listing: dict[str, Any], fetched: Fetched, problems: list[Problem]) -> None:
@@ -257,7 +257,9 @@ def _print_listing(listing: dict[str, Any]) -> None:
     print(f"{to_fetch}{more} to fetch into {listing['folder']}, where {free} are free.")
     untried = sum(not file["address_checked"] for file in listing["files"] if file["state"] != "complete")
     if untried:
-        print(f"The addresses of {untried} files were taken from public scripts and never tried by us.")
+        print(
+            f"The addresses of {untried} files were taken from public scripts and we have never tried them."
+        )
 
 
 @app.command("verify")
@@ -297,7 +299,7 @@ def convert(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Turn a published checkpoint into safetensors; nothing in the file is executed."""
+    """Convert a published checkpoint to safetensors; nothing in the file is executed."""
     from neuroarena.decoders.pretrained import convert_checkpoint
 
     made = convert_checkpoint(model, file, out)
@@ -337,13 +339,13 @@ def preprocess(
     if as_json:
         print_json(said)
         return
-    print(f"{out}: {said['written']} recordings written, {said['kept']} were there already.")
+    print(f"{out}: {said['written']} recordings written, {said['kept']} already existed.")
     print(f"{said['dropped_events']} events outside their recordings were dropped.")
 
 
 @app.command("where")
 def where(dataset: DatasetName, as_json: Json = False) -> None:
-    """Say where a dataset is found on this machine."""
+    """Print where a dataset is found on this machine."""
     from neuroarena.datasets import locate
 
     found = locate(dataset)

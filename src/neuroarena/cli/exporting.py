@@ -1,4 +1,4 @@
-"""``neuroarena export``: results in the formats of others; families bring the formats."""
+"""``neuroarena export``: results in other formats, which families provide."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typer.core import TyperGroup
 
 
 class ExporterGroup(TyperGroup):
-    """The commands of ``neuroarena export``: one for each exporter of a family, found when it is asked for."""
+    """The commands of ``neuroarena export``: one for each exporter of a family, found on first use."""
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - click's own signature
         """List the names of all exporters."""

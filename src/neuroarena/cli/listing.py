@@ -15,7 +15,7 @@ from neuroarena.cli.completion import complete_families
 from neuroarena.cli.options import Json
 from neuroarena.cli.output import print_json, print_table
 
-# A longer name of a benchmark has a line of its own.
+# A longer benchmark name gets its own line.
 _NAME_WIDTH = 36
 _PIPE_WIDTH = 120
 
@@ -71,7 +71,7 @@ def _print_rows(rows: list[dict[str, Any]], title: str | None = None) -> None:
 
 
 def _print_benchmarks(rows: list[dict[str, Any]]) -> None:
-    """Print the tasks of each family and definition; what they have in common stands above them."""
+    """Print the tasks of each family and definition; what they have in common is printed above them."""
     from neuroarena.benchmarks import FAMILIES, resolve
 
     for (family, definition), group in groupby(
@@ -227,7 +227,7 @@ def _options(name: str) -> list[dict[str, Any]]:
 
 
 def _describe_default(value: Any) -> str:
-    """Return a default as it would be given on the command line."""
+    """Return a default as it would be typed on the command line."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, tuple):

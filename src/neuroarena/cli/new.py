@@ -1,4 +1,4 @@
-"""``neuroarena new``: a start for something of your own."""
+"""``neuroarena new``: start something of your own."""
 
 from __future__ import annotations
 

@@ -41,20 +41,20 @@ Splits = Annotated[
 Submission = Annotated[
     Path | None,
     typer.Option(
-        "--submission", metavar="FILE.parquet", help="Also write the predictions as a file to hand in."
+        "--submission", metavar="FILE.parquet", help="Also write the predictions as a file to submit."
     ),
 ]
 Contact = Annotated[
-    str | None, typer.Option("--contact", help="Whom to write to; goes into the submission file.")
+    str | None, typer.Option("--contact", help="Contact address; goes into the submission file.")
 ]
 ExternalData = Annotated[
     list[str] | None,
-    typer.Option("--external-data", help="Declare data from elsewhere; goes into the submission file."),
+    typer.Option("--external-data", help="Declare external data; goes into the submission file."),
 ]
 Workers = Annotated[
     int | None,
     typer.Option(
-        "--workers", min=1, help="Processes to use; by default one a core. The numbers stay the same."
+        "--workers", min=1, help="Processes to use; by default one per core. The results stay the same."
     ),
 ]
 Seed = Annotated[int, typer.Option("--seed", help="Seed of everything random.")]
@@ -106,7 +106,7 @@ def named_values(texts: list[str]) -> dict[str, str]:
     Raises
     ------
     InputError
-        When a text has another form, or a name occurs twice.
+        When a text has a different form, or a name occurs twice.
 
     Examples
     --------

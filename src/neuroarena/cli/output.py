@@ -1,4 +1,4 @@
-"""Printing: tables for people, JSON for programs."""
+"""Print tables for people and JSON for programs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def print_table(
     for column in columns:
         table.add_column(column, no_wrap=column in unbroken)
     for row in rows:
-        # As text: rich takes [words] in brackets for styles and would swallow them.
+        # As text: rich reads [words] in brackets as styles and would swallow them.
         table.add_row(*(Text(str(value)) for value in row))
     console = Console(soft_wrap=False)
     # A pipe has no width: what is read by a pager or a program is not broken into words.
@@ -42,7 +42,7 @@ def print_table(
 
 
 def shown(value: object) -> str:
-    """Give a value as a cell of a table."""
+    """Format a value as a cell of a table."""
     if value is None:
         return "-"
     return f"{value:.4f}" if isinstance(value, float) else str(value)

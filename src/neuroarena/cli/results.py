@@ -71,7 +71,7 @@ def remove(
     from neuroarena.evaluation.results import load_result
 
     for folder in folders:
-        load_result(folder)  # all are looked at before the first is moved
+        load_result(folder)  # all are checked before the first is moved
     rows = []
     for folder in folders:
         now = remove_result(folder, forever)

@@ -63,7 +63,7 @@ def run(
 
 
 def _print_results(results: list[Result], benchmark: str, out: Path, as_json: bool) -> None:
-    """Print a row a run, the failures on standard error; leave with exit code 1 when there are any."""
+    """Print one row per run, and failures on standard error; exit with code 1 when there are any."""
     rows = [_row(result) for result in results]
     if as_json:
         print_json(rows)
@@ -100,7 +100,7 @@ def _write_submission(
 def _decoders(
     names: list[str], grid: list[str], notch: str | None, downsample: float | None
 ) -> list[tuple[str | None, Decoder | str]]:
-    """Give each decoder with its name, or all the decoders of a grid of its parameters."""
+    """Return each decoder with its name, or all decoders of a grid of its parameters."""
     from neuroarena.decoders import load_decoder
     from neuroarena.decoders.grid import decoder_grid, parse_grid
     from neuroarena.decoders.preparing import prepare_decoder
@@ -111,7 +111,7 @@ def _decoders(
     try:
         frequencies = [] if notch is None else [float(part) for part in notch.split(",")]
     except ValueError:
-        raise InputError(f'"{notch}" is no list of frequencies. Expected numbers, as in 60,120.') from None
+        raise InputError(f'"{notch}" is not a list of frequencies. Expected numbers, as in 60,120.') from None
     pairs = [pair for name in names for pair in decoder_grid(name, load_decoder(name), parse_grid(grid))]
     return [prepare_decoder(name, decoder, frequencies, downsample) for name, decoder in pairs]
 

@@ -43,13 +43,13 @@ def score_file(
     data: options.Data = None,
     option: options.Option = None,
     fast: Annotated[
-        bool, typer.Option("--fast", help="Judge only a few people: does the code run? (zip)")
+        bool, typer.Option("--fast", help="Judge only a few subjects, to see whether the code runs (zip).")
     ] = False,
     seconds: Annotated[
-        float | None, typer.Option("--seconds", help="Most time each part of the code may take (zip).")
+        float | None, typer.Option("--seconds", help="The most time each part of the code may take (zip).")
     ] = None,
     memory_mb: Annotated[
-        int | None, typer.Option("--memory-mb", help="Most memory the code may use (zip).")
+        int | None, typer.Option("--memory-mb", help="The most memory the code may use (zip).")
     ] = None,
     as_json: options.Json = False,
 ) -> None:
@@ -141,7 +141,7 @@ def _check_out(out: Path | None) -> None:
 
 
 def _refuse_options(given: dict[str, Any], file: Path) -> None:
-    """Refuse what code in a zip is not scored with, rather than leave it aside."""
+    """Refuse options that do not apply to code in a zip, rather than ignore them."""
     from neuroarena.errors import InputError
 
     if given:
@@ -151,7 +151,7 @@ def _refuse_options(given: dict[str, Any], file: Path) -> None:
 def _score_zip(
     benchmark: str, file: Path, asked: dict[str, Any], fast: bool, limits: dict[str, Any], as_json: bool
 ) -> None:
-    """Run code in the sandbox and print what its answers are worth."""
+    """Run code in the sandbox and print the score of its answers."""
     from neuroarena.evaluation import TerminalProgress
     from neuroarena.evaluation.code import find_contract, score_code
     from neuroarena.sandbox import Limits

@@ -1,4 +1,4 @@
-"""``neuroarena startkit``: a project of one's own, ready to run."""
+"""``neuroarena startkit``: a project of your own, ready to run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def startkit(
     track: Annotated[
         str,
         typer.Argument(
-            help="Name of a family that brings a kit, such as bci.", autocompletion=complete_families
+            help="Name of a family that provides a kit, such as bci.", autocompletion=complete_families
         ),
     ],
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="An empty or a new folder.")],

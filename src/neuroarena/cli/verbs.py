@@ -1,4 +1,4 @@
-"""Verbs that families bring: commands of their own beside the general ones."""
+"""Verbs that families provide: their own commands beside the general ones."""
 
 from __future__ import annotations
 

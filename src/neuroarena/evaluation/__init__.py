@@ -1,4 +1,4 @@
-"""Running decoders on benchmarks: plan, cache, engine, progress, results."""
+"""Run decoders on benchmarks: plan, cache, engine, progress, results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Asking a fitted decoder about the test part, so that only the signals can answer."""
+"""Ask a fitted decoder about the test part, in a way that only the signals can answer."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from neuroarena.errors import NeuroarenaError
 from neuroarena.evaluation.parts import StreamSet, WindowSet
 from neuroarena.scoring import StreamRule
 
-# In few batches: enough that a count of calls or a place in a batch tells nothing, few enough to stay fast.
+# In few batches: enough that the number of calls or the place in a batch reveals nothing, few enough to stay fast.
 _MOST_BATCHES = 4
 
 
 def predict_windows(
     decoder: Decoder, test: Sequence[WindowSet], cache: Path, rng: np.random.Generator, blind: bool
 ) -> Any:
-    """Predict windows in an order and in batches drawn at random; give the answers in the order of the sets.
+    """Predict windows in random order and random batches, and return the answers in the order of the sets.
 
     A decoder sees tokens in place of ids. Every batch is predicted by a fresh copy of the fitted decoder.
 
     Raises
     ------
     NeuroarenaError
-        When a batch is answered with another number of rows.
+        When a batch is answered with a different number of rows.
     """
     sizes = [len(windows.starts) for windows in test]
     offsets = np.concatenate([[0], np.cumsum(sizes)])
@@ -61,7 +61,7 @@ def _batches(n: int, rng: np.random.Generator) -> list[np.ndarray]:
 def predict_streams(
     decoder: StreamDecoder, test: Sequence[StreamSet], rule: StreamRule, rng: np.random.Generator
 ) -> list[Any]:
-    """Play every stream to a fresh copy of the fitted decoder; give the answers in the order of the sets."""
+    """Play every stream to a fresh copy of the fitted decoder, and return the answers in the order of the sets."""
     listed = [
         (streams.recording, int(start), int(stop))
         for streams in test
@@ -70,7 +70,7 @@ def predict_streams(
     # Drawn for each stream by its place among the ids alone, so that the order of streams changes nothing.
     seeds = rng.integers(2**63, size=len(listed))
     answers: list[Any] = [None] * len(listed)
-    # Played in an order drawn at random: whatever a decoder keeps outside itself, it counts streams in vain.
+    # Played in random order: a decoder that keeps state outside itself learns nothing by counting streams.
     for number in rng.permutation(len(listed)):
         recording, start, stop = listed[number]
         answers[number] = drive(decoder, recording, start, stop, rule, np.random.default_rng(seeds[number]))

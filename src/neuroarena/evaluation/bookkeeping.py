@@ -1,4 +1,4 @@
-"""Renaming and removing kept results: explicit, logged beside the runs, and safe against a crash."""
+"""Rename and remove kept results: explicit, logged beside the runs, and safe against a crash."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ def describe_result(folder: Path) -> dict[str, Any]:
 
 
 def rename_result(folder: str | Path, name: str) -> str:
-    """Change the name that boards show for a kept result, and return the one it had.
+    """Change the name that boards show for a kept result, and return the old name.
 
     Only the name in the record changes; the folder, the key and the version of the record stay as they are. The log is
-    written first, so that a crash in between leaves the old name and the wish in the log.
+    written first, so that a crash in between leaves the old name and the request in the log.
 
     Raises
     ------
@@ -63,7 +63,7 @@ def rename_result(folder: str | Path, name: str) -> str:
 
 
 def remove_result(folder: str | Path, forever: bool = False) -> Path | None:
-    """Take a kept result off the boards: into the folder ``.removed`` beside it, or away for good.
+    """Take a kept result off the boards: move it to the folder ``.removed`` beside it, or delete it.
 
     Returns
     -------
@@ -86,7 +86,7 @@ def remove_result(folder: str | Path, forever: bool = False) -> Path | None:
     about = {"run_key": record.run_key, "name": record.decoder.name, "benchmark": record.benchmark.name}
     _log(folder, {"act": "delete" if forever else "remove", **about, "to": None if forever else target.name})
     shelf.mkdir(exist_ok=True)
-    # One rename takes it off the boards whole; what follows cannot leave half a result behind.
+    # One rename takes all of it off the boards; what follows cannot leave half a result behind.
     os.rename(folder, target)
     if not forever:
         return target

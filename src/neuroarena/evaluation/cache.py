@@ -17,7 +17,7 @@ _NOTE = b"neuroarena"
 
 
 def default_cache() -> Path:
-    """Say where the cache lives: ``NEUROARENA_CACHE``, else the user's cache folder."""
+    """Return the folder of the cache: ``NEUROARENA_CACHE``, else the user's cache folder."""
     named = os.environ.get("NEUROARENA_CACHE")
     if named:
         return Path(named)
@@ -31,21 +31,21 @@ class CellCache:
         self.root = root
 
     def path(self, key: str) -> Path:
-        """Give the file of a cell."""
+        """Return the file of a cell."""
         return self.root / "cells" / key[:2] / f"{key}.parquet"
 
     def __contains__(self, key: str) -> bool:
         return self.path(key).exists()
 
     def write(self, key: str, predictions: pd.DataFrame, note: dict[str, Any]) -> None:
-        """Keep the predictions of a cell with a note on how they came about."""
+        """Store the predictions of a cell with a note on how they were made."""
         table = pa.Table.from_pandas(predictions, preserve_index=False)
         table = table.replace_schema_metadata({_NOTE: json.dumps(note, sort_keys=True).encode()})
         with replacing(self.path(key)) as temporary:
             pq.write_table(table, temporary)
 
     def read(self, key: str) -> tuple[pd.DataFrame, dict[str, Any]]:
-        """Give back what :meth:`write` kept."""
+        """Return what :meth:`write` stored."""
         table = pq.read_table(self.path(key))
         note = json.loads((table.schema.metadata or {}).get(_NOTE, b"{}"))
         return table.replace_schema_metadata(None).to_pandas(), note

@@ -24,7 +24,7 @@ from neuroarena.scoring import Manifest
 
 @dataclass(frozen=True)
 class FeatureShard:
-    """Compute the features of some windows of one recording and keep them."""
+    """Compute the features of some windows of one recording and store them."""
 
     recording: Recording
     fingerprint: str
@@ -34,11 +34,11 @@ class FeatureShard:
 
     @property
     def label(self) -> str:
-        """What this work is, for people."""
+        """A description of this work for people."""
         return f"{self.chain.name} of {self.recording.name}"
 
     def run(self, cache: Path) -> None:
-        """Do it; the shard is in the store afterwards."""
+        """Compute the shard; it is in the store afterwards."""
         FeatureStore(cache, self.fingerprint, self.chain, self.length).compute(self.recording, self.starts)
 
 
@@ -60,17 +60,17 @@ class Cell:
 
     @property
     def label(self) -> str:
-        """What this work is, for people."""
+        """A description of this work for people."""
         return f"{self.benchmark} {self.split} {self.fold}"
 
     def window_sets(self) -> Iterator[WindowSet]:
-        """Go through the windows of all three parts; streams have none that are known beforehand."""
+        """Iterate over the windows of all three parts; those of streams are not known beforehand."""
         for part in (*self.train, *self.validation, *self.test):
             if isinstance(part, WindowSet):
                 yield part
 
     def run(self, cache: Path) -> None:
-        """Do it; the predictions are in the cell cache afterwards.
+        """Fit and predict; the predictions are in the cell cache afterwards.
 
         Raises
         ------
@@ -111,7 +111,7 @@ class Cell:
         ]
 
     def _ask(self, decoder: Decoder, cache: Path) -> Any:
-        # Of its own: what a decoder draws while it learns must not move the order in which it is asked.
+        # A separate generator: what a decoder draws while it learns must not change the order of the questions.
         rng = np.random.default_rng([self.seed, 1])
         windows = [part for part in self.test if isinstance(part, WindowSet)]
         if self.manifest.stream is None:

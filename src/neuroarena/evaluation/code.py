@@ -1,4 +1,4 @@
-"""Judging code that others hand in: a family's contract lets it answer in the sandbox, and it is scored here."""
+"""Judge submitted code: it answers in the sandbox through a family's contract, and is scored here."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class CodeRequest:
     data, split : str, optional
         Folder of the dataset, and the split; by default the first.
     fast : bool
-        Judge only a few people, to see whether the code runs.
+        Judge only a few subjects, to see whether the code runs.
     limits, isolation, seed, replay
         Of the sandbox: what the code may use, how it must be isolated, what draws the order of the questions, and how
         many questions are asked again.
@@ -75,7 +75,7 @@ class CodeAnswers:
 
 @dataclass(frozen=True)
 class Sheet:
-    """A report as a person reads it: a table, and sentences below it."""
+    """A report for people: a table, and sentences below it."""
 
     title: str
     columns: tuple[str, ...]
@@ -87,7 +87,7 @@ class CodeContract(Protocol):
     """The face ``code_contract`` of a family: how its code submissions are asked and reported."""
 
     def answer(self, request: CodeRequest, progress: Progress) -> CodeAnswers:
-        """Run the code in the sandbox and return its answers; refuse what the family does not take."""
+        """Run the code in the sandbox and return its answers; refuse what the family does not accept."""
         ...
 
     def report(self, answers: CodeAnswers, results: Sequence[Result]) -> dict[str, Any]:
@@ -101,7 +101,7 @@ class CodeContract(Protocol):
 
 @dataclass(frozen=True)
 class CodeResult:
-    """What a code submission is worth: one result per task, and the family's own report."""
+    """The outcome of a code submission: one result per task, and the family's own report."""
 
     results: tuple[Result, ...]
     report: dict[str, Any] = field(repr=False)
@@ -145,7 +145,7 @@ def score_code(
     Raises
     ------
     InputError
-        For a family that takes no code, and for a bad file.
+        For a family that accepts no code, and for a bad file.
     NeuroarenaError
         For a model that fails.
     """
@@ -172,11 +172,11 @@ def find_contract(benchmark: str) -> tuple[CodeContract, str, tuple[str, ...]]:
     Raises
     ------
     InputError
-        When the family takes no code; those that do are named.
+        When the family accepts no code; those that do are named.
     """
     family, definition, tasks = resolve(benchmark)
     contract: CodeContract | None = find_face(family, "code_contract")
     if contract is None:
         takers = ", ".join(families_with("code_contract")) or "none"
-        raise InputError(f'"{benchmark}" takes no code. Families that take code: {takers}.')
+        raise InputError(f'"{benchmark}" does not accept code. Families that do: {takers}.')
     return contract, definition, tasks

@@ -1,4 +1,4 @@
-"""Judging models that are shown stimuli: the same results as runs of decoders."""
+"""Judge models that are shown stimuli, with the same results as runs of decoders."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def judge_models(
     Parameters
     ----------
     models : sequence of (name, model)
-        A model is a name, ``module:attribute``, or the thing itself; boards call it as it calls itself unless a
-        name is given.
+        A model is a name, ``module:attribute``, or an object; boards use its own name unless another
+        is given.
     comparisons : sequence of Comparison
     splits : sequence of str or None
         Must be those that the comparisons have; None is the first.
@@ -70,7 +70,7 @@ def judge_models(
 def result_of(
     judgement: Judgement, comparison: Comparison, name: str | None, started: datetime.datetime
 ) -> Result:
-    """Return what a comparison said of a model as a result that boards can rank."""
+    """Turn what a comparison said about a model into a result that boards can rank."""
     manifest, units = judgement.manifest, judgement.unit_scores
     model = name or judgement.model
     family, _, task = manifest.name.partition("/")

@@ -1,4 +1,4 @@
-"""The local engine: jobs over processes, one numerical thread each, a failure never stops the rest."""
+"""The local engine: jobs run in processes with one numerical thread each; a failure never stops the rest."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class Job(Protocol):
 
     @property
     def label(self) -> str:
-        """What this work is, for people."""
+        """A description of this work for people."""
         ...
 
     def run(self, cache: Path) -> None:
-        """Do it."""
+        """Do the work."""
         ...
 
 
@@ -60,7 +60,7 @@ def run_jobs(jobs: Sequence[Job], cache: Path, workers: int, done: Callable[[Out
     ----------
     jobs : sequence of Job
     cache : Path
-        Given to every job.
+        Passed to every job.
     workers : int
         Number of processes; with one, the jobs run in this process. The numbers are the same.
     done : callable
@@ -83,7 +83,10 @@ def _attempt(job: Job, cache: Path) -> Outcome:
     started = time.perf_counter()
     try:
         job.run(cache)
-    except (Exception, SystemExit) as error:  # the border to a decoder's own code: recorded with its reason
+    except (
+        Exception,
+        SystemExit,
+    ) as error:  # a decoder's own code may raise anything: recorded with its reason
         seconds = time.perf_counter() - started
         return Outcome(job, seconds, f"{type(error).__name__}: {error}", traceback.format_exc(limit=-6))
     return Outcome(job, time.perf_counter() - started)
@@ -115,7 +118,7 @@ class _Worker:
         self.connection.send(job)
 
     def collect(self) -> Outcome:
-        """Take the outcome of the job, or learn that the process died over it."""
+        """Return the outcome of the job, or report that the process died."""
         assert self.job is not None
         job, self.job = self.job, None
         seconds = time.perf_counter() - self.started
@@ -141,7 +144,7 @@ def _death(exit_code: int | None) -> str:
         return f"the worker process was ended by {name}.{why}"
     return (
         f"the worker process ended with exit code {exit_code}. In a script, what starts a run with several workers "
-        "must stand under if __name__ == '__main__':"
+        "must be under if __name__ == '__main__':"
     )
 
 
@@ -168,7 +171,7 @@ def _run_on_workers(waiting: list[Job], cache: Path, n: int, done: Callable[[Out
 
 
 def _feed(worker: _Worker, waiting: list[Job], done: Callable[[Outcome], None]) -> None:
-    """Give a worker its next job; one that cannot be sent has failed and the next is tried."""
+    """Send a worker its next job; a job that cannot be sent has failed, and the next one is tried."""
     while waiting and worker.process.is_alive():
         job = waiting.pop()
         try:
@@ -194,7 +197,7 @@ def _environment(values: dict[str, str]) -> Iterator[None]:
 
 
 def _serve(connection: Connection, cache: Path, parent: int) -> None:
-    """Run jobs until the parent closes the pipe; end at once when the parent is gone."""
+    """Run jobs until the parent closes the pipe; exit immediately when the parent is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, args=(parent,), daemon=True).start()
     with _one_thread():
@@ -211,7 +214,7 @@ def _serve(connection: Connection, cache: Path, parent: int) -> None:
 
 
 def _end_with_parent(parent: int) -> None:
-    # A parent killed with -9 cannot say goodbye; its children must not go on alone.
+    # A parent killed with -9 cannot notify its children; they must not continue alone.
     while os.getppid() == parent:
         time.sleep(0.5)
     os._exit(1)

@@ -1,4 +1,4 @@
-"""Evaluating decoders on benchmarks: plan, compute what the cache lacks, score, keep."""
+"""Evaluate decoders on benchmarks: plan, compute what the cache lacks, score, save."""
 
 from __future__ import annotations
 
@@ -67,11 +67,11 @@ def evaluate(
     workers : int
         Number of processes. The numbers do not depend on it.
     seed : int
-        From which every cell's own seed is derived.
+        The seed from which every cell's own seed is derived.
     cache : path, optional
         Folder of the cache; by default ``NEUROARENA_CACHE`` or the user's cache folder.
     progress : Progress, optional
-        Told how far the run has come.
+        Notified of how far the run has come.
 
     Returns
     -------
@@ -130,7 +130,7 @@ def evaluate_all(
     remember_digests_in(folder / "digests")
     plans = plan_runs([_named(name, decoder) for name, decoder in decoders], windows, splits, seed)
     for place in (folder, *([] if out is None else [Path(out)])):
-        # Made before anything is computed: what cannot be kept should not be waited for.
+        # Created before anything is computed: nobody should wait for a result that cannot be saved.
         place.mkdir(parents=True, exist_ok=True)
     started = current_time()
     outcomes = _compute(plans, folder, workers, progress or Silence())
@@ -149,7 +149,7 @@ def _named(name: str | None, decoder: Decoder | str) -> tuple[str, Decoder]:
 
 
 def _compute(plans: list[RunPlan], cache: Path, workers: int, progress: Progress) -> dict[str, Outcome]:
-    """Compute the features and cells that the cache lacks; give the outcome of each cell by key."""
+    """Compute the features and cells that the cache lacks, and return the outcome of each cell by key."""
     kept = CellCache(cache)
     cells = {cell.key: cell for plan in plans for cell in plan.cells}
     todo = [cell for key, cell in cells.items() if key not in kept]

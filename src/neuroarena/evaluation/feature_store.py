@@ -20,7 +20,7 @@ _READ_CHUNK = 32
 
 @functools.lru_cache(maxsize=256)
 def _chain_fingerprint(chain: FeatureChain) -> str:
-    """Fingerprint a chain once a process: a plan asks for every recording of every fold."""
+    """Fingerprint a chain once per process: a plan asks for every recording of every fold."""
     return chain.fingerprint()
 
 
@@ -28,7 +28,7 @@ class FeatureStore:
     """Shards of features on disk, found by recording, feature chain and window length.
 
     A shard is two arrays: the sample at which each window starts, and the features of each window.
-    The starts are renamed into place last, so a shard exists whole or not at all. Shards may
+    The starts are renamed into place last, so a shard exists completely or not at all. Shards may
     overlap; a window found twice has the same features in both.
 
     Parameters
@@ -48,13 +48,13 @@ class FeatureStore:
         self.folder = root / "features" / key[:2] / key
 
     def missing(self, starts: np.ndarray) -> np.ndarray:
-        """Give the starts that are not stored yet: sorted, each once."""
+        """Return the starts that are not stored yet, sorted and unique."""
         stored = [np.load(path) for path in self._shards()]
         wanted = np.unique(starts)
         return wanted if not stored else np.setdiff1d(wanted, np.concatenate(stored))
 
     def compute(self, recording: Recording, starts: np.ndarray) -> None:
-        """Compute the features of these windows and keep them as one shard."""
+        """Compute the features of these windows and store them as one shard."""
         shard: np.ndarray | None = None
         for positions, windows in recording.iter_windows(starts, self.length, chunk=_READ_CHUNK):
             values, _ = self.chain(windows, recording.channels, recording.rate_hz)
@@ -70,7 +70,7 @@ class FeatureStore:
             np.save(file, starts, allow_pickle=False)
 
     def gather(self, starts: np.ndarray) -> np.ndarray:
-        """Give the features of these windows in this order: float32 array (n, channels, ...)."""
+        """Return the features of these windows in this order: float32 array (n, channels, ...)."""
         gathered: np.ndarray | None = None
         found = np.zeros(len(starts), dtype=bool)
         for path in self._shards():
@@ -87,7 +87,8 @@ class FeatureStore:
             found |= here
         if gathered is None or not found.all():
             raise FileNotFoundError(
-                f"{int((~found).sum())} windows have no stored features; the cache was emptied."
+                f"{int((~found).sum())} windows have no stored features; the cache was emptied. "
+                "Run the same command again."
             )
         return gathered
 
@@ -98,6 +99,6 @@ class FeatureStore:
 
 
 def shard_starts(starts: np.ndarray, bytes_a_window: int) -> list[np.ndarray]:
-    """Cut sorted starts into shards of about :data:`SHARD_BYTES`, neighbours in time together."""
+    """Divide sorted starts into shards of about :data:`SHARD_BYTES`, neighbours in time together."""
     size = int(np.clip(SHARD_BYTES // max(bytes_a_window, 1), 16, 2048))
     return [starts[first : first + size] for first in range(0, len(starts), size)]

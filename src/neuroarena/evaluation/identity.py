@@ -20,7 +20,7 @@ LIBRARIES = ("numpy", "scipy", "scikit-learn", "torch")
 class Identity:
     """A decoder's type, parameters and code; `key` is None when it cannot be told apart from another.
 
-    A decoder without a key is evaluated, but nothing of it is kept in the cache.
+    A decoder without a key is evaluated, but none of its results are kept in the cache.
     """
 
     type: str
@@ -48,7 +48,7 @@ def identify(decoder: Decoder) -> Identity:
 
 @functools.cache
 def library_versions() -> dict[str, str]:
-    """Give the versions of the numerical libraries that are installed."""
+    """Return the versions of the numerical libraries that are installed."""
     versions = {}
     for library in LIBRARIES:
         try:
@@ -64,14 +64,14 @@ def _type_name(kind: type) -> str:
 
 
 def _own_values(thing: Any) -> dict[str, Any]:
-    """Give the attributes that were set from outside; by custom, learned ones end in an underscore."""
+    """Return the attributes that were set from outside; by convention, learned ones end in an underscore."""
     if hasattr(thing, "__dict__"):
         return {name: value for name, value in vars(thing).items() if not name.endswith("_")}
     return {field.name: getattr(thing, field.name) for field in dataclasses.fields(thing)}
 
 
 def _plain(value: Any) -> Any:
-    """Turn a parameter into JSON, or say by TypeError that it has no plain form."""
+    """Turn a parameter into JSON, or raise TypeError when it has no plain form."""
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, FeatureChain):

@@ -1,4 +1,4 @@
-"""Guessing targets from a number that is no brain activity, such as a place in a recording or a length."""
+"""Guess targets from a number that is not brain activity, such as a place in a recording or a length."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scipy.stats import rankdata
 
 PERMUTATIONS = 999
 LEVEL = 0.001
-# Of the way from chance to a perfect guess; below, a link is no leak however sure it is.
+# Of the way from chance to a perfect guess; below this a link is not a leak, however certain it is.
 LEAST_EFFECT = 0.3
 MOST_COMPONENTS = 32
 MOST_RECORDINGS = 1500
@@ -26,7 +26,7 @@ class Targets:
     Attributes
     ----------
     values : float64 array (n, d)
-        One column a class for classes, one column for numbers, components for vectors.
+        One column per class for classes, one column for numbers, components for vectors.
     kind : {"classes", "number", "vector"}
     names : object array (n,)
         The targets as the examples table has them.
@@ -38,7 +38,7 @@ class Targets:
 
     @property
     def chance(self) -> float:
-        """What a guess scores that knows nothing: a share of classes right, or a correlation."""
+        """The score of an uninformed guess: a share of correct classes, or a correlation."""
         return 1 / self.values.shape[1] if self.kind == "classes" else 0.0
 
     @property
@@ -47,7 +47,7 @@ class Targets:
         return bool((self.values != self.values[:1]).any())
 
     def rows(self, chosen: np.ndarray) -> Targets:
-        """Give some of the targets; classes that are not among them are dropped."""
+        """Select some of the targets; classes that are not among them are dropped."""
         if self.kind == "classes":
             return class_targets(self.names[chosen])
         return Targets(self.values[chosen], self.kind, self.names[chosen])
@@ -81,7 +81,7 @@ def vector_targets(
     ----------
     names : sequence of n names
     vectors : callable
-        Gives the vectors of names: array (names, length).
+        Returns the vectors of names: array (names, length).
     """
     words = np.array([str(name) for name in names], dtype=object)
     unique, code = np.unique(words, return_inverse=True)
@@ -95,16 +95,16 @@ Scorer = Callable[[np.ndarray], np.ndarray]
 
 
 class Setting(Protocol):
-    """How a guess is learned and judged, and which targets could as well have come in another order."""
+    """How a guess is learned and judged, and which targets could equally well have come in another order."""
 
     targets: Targets
 
     def scorer(self, features: np.ndarray) -> Scorer:
-        """Prepare features (f, n); give a function of target values (n, d) to the score of each feature (f,)."""
+        """Prepare features (f, n); the result turns target values (n, d) into the score of each feature (f,)."""
         ...
 
     def shuffled(self, rng: np.random.Generator) -> np.ndarray:
-        """Give target values as they could be if nothing told them."""
+        """Return target values as they could be if nothing predicted them."""
         ...
 
 
@@ -131,7 +131,7 @@ class AcrossFolds:
         self._parts = (np.flatnonzero(judged), np.flatnonzero(~judged))
 
     def scorer(self, features: np.ndarray) -> Scorer:
-        """Prepare who is like whom in the training parts."""
+        """Prepare which examples are similar in the training parts."""
         if self.targets.kind == "vector":
             return lambda values: self._along_slopes(features, values)
         plans = [
@@ -172,9 +172,9 @@ class AcrossFolds:
 
 
 class AcrossSubjects:
-    """Recordings with one target each: a guess is the target of the likest recording of somebody else.
+    """Recordings with one target each: a guess is the target of the most similar recording of somebody else.
 
-    Numbers are also ranked: a target that rises or falls with a feature throughout is told by it.
+    Numbers are also ranked: a target that rises or falls monotonically with a feature is predicted by it.
 
     Parameters
     ----------
@@ -191,7 +191,7 @@ class AcrossSubjects:
         self._of_person = bool((targets.values == targets.values[self._first][self._code]).all())
 
     def scorer(self, features: np.ndarray) -> Scorer:
-        """Prepare who is the likest to whom."""
+        """Prepare which recordings are most similar."""
         away = np.abs(features[:, :, np.newaxis] - features[:, np.newaxis])
         away[:, self._code[:, np.newaxis] == self._code[np.newaxis]] = np.inf
         likest = away == away.min(axis=2, keepdims=True)
@@ -218,7 +218,7 @@ class AcrossSubjects:
 
 @dataclass(frozen=True)
 class Guess:
-    """How well the best of some features tells the targets.
+    """How well the best of some features predicts the targets.
 
     Attributes
     ----------
@@ -226,7 +226,7 @@ class Guess:
         The best one.
     score, chance : float
     p : float or None
-        Share of shuffled targets that are told as well by any of the features; None when the score
+        Share of shuffled targets that any of the features predicts as well; None when the score
         is too near to chance for it to matter.
     """
 
@@ -244,7 +244,7 @@ class Guess:
 def best_guess(
     features: Mapping[str, np.ndarray], setting: Setting, rng: np.random.Generator
 ) -> Guess | None:
-    """Find the feature that tells the targets best; None when no feature or target varies."""
+    """Find the feature that predicts the targets best; None when no feature or target varies."""
     varied = {
         name: values
         for name, values in features.items()
@@ -264,10 +264,10 @@ def best_guess(
 
 
 def permutation_p(score: float, by_chance: Callable[[], float]) -> float:
-    """Give the share of draws by chance that are as good, the score itself counted as one.
+    """Return the share of random draws that are as good, counting the score itself as one.
 
     Stops as soon as the share cannot fall to :data:`LEVEL` any more (Besag and Clifford 1991), so that the p of
-    something that is no leak is rough.
+    something that is not a leak is rough.
     """
     as_good = 0
     for drawn in range(1, PERMUTATIONS + 1):

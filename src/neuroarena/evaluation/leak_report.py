@@ -16,9 +16,9 @@ class Probe:
     found : bool
         Whether it is a leak.
     what : str
-        What tells the targets, or the best of what does not.
+        What predicts the targets, or the best of what does not.
     score, chance : float
-        How well, and what knowing nothing scores, in the measure that `what` names.
+        How well, and the score of an uninformed guess, in the measure that `what` names.
     p : float or None
         By shuffled targets; None where the score is too near to chance for it to matter, or no test is needed.
     hidden : bool
@@ -26,7 +26,7 @@ class Probe:
     why : str
         How it is kept from them, or why not.
     by_design : bool
-        Whether it lies in the question itself; then it is told but is no leak while it is hidden.
+        Whether it is inherent in the question; then it is reported, but is not a leak while it is hidden.
     """
 
     kind: str
@@ -40,7 +40,7 @@ class Probe:
     by_design: bool = False
 
     def to_dict(self) -> dict[str, Any]:
-        """Give plain values."""
+        """Return the probe as plain values."""
         return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
 
@@ -60,7 +60,7 @@ class LeakReport:
         return tuple(probe for probe in self.probes if probe.found and not (probe.by_design and probe.hidden))
 
     def to_dict(self) -> dict[str, Any]:
-        """Give plain values, as printed by ``--json``."""
+        """Return the report as plain values, as printed by ``--json``."""
         return {
             "schema_version": 1,
             "benchmark": self.benchmark,

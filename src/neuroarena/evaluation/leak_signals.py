@@ -14,7 +14,7 @@ from neuroarena.recordings import Recording
 
 # Share of a channel's trivial statistics that the target explains; a brain's own answer to a class stays below.
 TELLING = 0.9
-# Share of samples that equal the one before them, in a channel that is no signal.
+# Share of samples that equal the one before them, in a channel that is not a signal.
 STILL = 0.5
 FEW_VALUES, ENOUGH_SAMPLES = 8, 64
 LONGEST_SAMPLES = 4096
@@ -47,7 +47,7 @@ class Look:
 
 @dataclass(frozen=True)
 class StepChannel:
-    """A channel that stands still like a trigger.
+    """A channel that changes only in steps, like a trigger.
 
     Attributes
     ----------
@@ -105,7 +105,7 @@ class ChannelLook:
         self._still = {name: float(np.mean(shares)) for name, shares in still.items()}
 
     def steps(self) -> list[StepChannel]:
-        """List channels that are steps and no signal; a flat one is not listed."""
+        """List channels that hold steps rather than a signal; flat ones are not listed."""
         return [StepChannel(name, share) for name, share in self._still.items() if share >= STILL]
 
     def telling(self, rng: np.random.Generator) -> TellingChannel | None:
@@ -139,7 +139,7 @@ class ChannelLook:
     def _pooled(
         self, looks: list[tuple[np.ndarray, Targets]]
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-        """Give levels (n, channels x statistics), targets (n, axes) and owners (n,), all without their means."""
+        """Return levels (n, channels x statistics), targets (n, axes) and owners (n,), all without their means."""
         values = np.concatenate([targets.values for _, targets in looks])
         owner = np.repeat(np.arange(len(looks)), [len(levels) for levels, _ in looks])
         if not self.inside:
@@ -167,7 +167,7 @@ def _shuffle(owner: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 def _explained(levels: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Give the share of each column's variance that lies in the space of the targets."""
+    """Return the share of each column's variance that lies in the space of the targets."""
     left, sizes, _ = np.linalg.svd(values, full_matrices=False)
     basis = left[:, sizes > 1e-9 * sizes.max()]
     whole = (levels**2).sum(axis=0)
@@ -177,7 +177,7 @@ def _explained(levels: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 
 def _still(signals: np.ndarray) -> Iterator[float | None]:
-    """Give for each channel the share of samples that equal the one before; None where it is flat throughout."""
+    """Return for each channel the share of samples that equal the one before; None where it is flat throughout."""
     if signals.shape[2] < 2:
         yield from [None] * signals.shape[1]
         return

@@ -1,4 +1,4 @@
-"""The leak check: can the answers of a benchmark be had without any brain activity?"""
+"""The leak check: can the answers of a benchmark be obtained without any brain activity?"""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FEWEST_RECORDINGS = 10
 
 
 def _by_design(benchmark: Benchmark) -> tuple[tuple[str, ...], str]:
-    """Return the kinds of links that are no flaw of these data while they are hidden, and the reason, if any."""
+    """Return the kinds of links that are not a flaw of these data while hidden, and the reason, if any."""
     family = benchmark.manifest.name.partition("/")[0]
     return families_with("known_leaks").get(family, ((), ""))  # type: ignore[no-any-return]
 
@@ -42,7 +42,7 @@ def check_leaks(benchmark: Benchmark, split: str | None = None, seed: int = 0) -
     and gaps. Channel: steps in the place of a signal, and a level that the target explains. Duplicates: samples
     that are both in training and in test. Text: runs of characters that are. A link counts when it is at least
     :data:`~neuroarena.evaluation.leak_guessing.LEAST_EFFECT` of the way from chance to certainty and no shuffling
-    of the targets in 999 does as well. What a brain could tell (power, shape) is not looked at; a leak under noise
+    of the targets in 999 does as well. What could be brain activity (power, shape) is not examined; a leak under noise
     as strong as itself in every window is not found.
 
     Parameters
@@ -51,7 +51,7 @@ def check_leaks(benchmark: Benchmark, split: str | None = None, seed: int = 0) -
     split : str, optional
         By default the benchmark's first.
     seed : int
-        Of the shuffling, and of which windows are looked at.
+        Of the shuffling, and of the choice of windows.
 
     Raises
     ------
@@ -93,7 +93,7 @@ class _Case:
         self._lengths = {key: recording.n_samples for key, recording in self._recordings.items()}
 
     def notes(self) -> tuple[str, ...]:
-        """Say where the data are too few for a link to stand out from chance."""
+        """Describe where there are too few data for a link to stand out from chance."""
         n = len(self._recordings)
         if not self.one_a_recording or n >= FEWEST_RECORDINGS:
             return ()
@@ -159,7 +159,7 @@ class _Case:
         return rows
 
     def _from_recordings_start(self) -> Setting:
-        """Count answers from where recordings start: a cut that hides an order is not to hide it from this check."""
+        """Count answers from where recordings start: a cut that hides an order must not hide it from this check."""
         own = self.table.iloc[self._one_row_each()]
         rates = np.array([self._recordings[str(key)].rate_hz for key in own["recording"]])
         seconds = own["target"].to_numpy(dtype=np.float64) + own["start"].to_numpy() / rates

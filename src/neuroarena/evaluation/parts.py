@@ -31,7 +31,7 @@ class WindowSet:
     codebook: Codebook | None = None
 
     def digest(self) -> str:
-        """SHA-256 over the recording's fingerprint, the windows, what is known of them and the targets."""
+        """SHA-256 over the recording's fingerprint, the windows, what is known about them and the targets."""
         content = hashlib.sha256(f"{self.fingerprint} {self.length}".encode())
         content.update(self.starts.tobytes())
         _update(content, self.table, self.targets)
@@ -54,11 +54,11 @@ class WindowSet:
         return Group(signals, self.channels(chain), chain.rate_after(recording.rate_hz), self.table, targets)
 
     def channels(self, chain: FeatureChain) -> pd.DataFrame:
-        """Give the channel table that comes out of a feature chain."""
+        """Return the channel table that comes out of a feature chain."""
         return channels_after(chain, self.recording, self.length)
 
     def take(self, rows: np.ndarray, tokens: Iterable[str]) -> WindowSet:
-        """Give some of these examples in another order, their ids replaced by tokens."""
+        """Return some of these examples in another order, with ids replaced by tokens."""
         table = self.table.iloc[rows].reset_index(drop=True).assign(id=list(tokens))
         return WindowSet(self.recording, self.fingerprint, self.starts[rows], self.length, table, None)
 
@@ -86,7 +86,7 @@ class StreamSet:
         return content.hexdigest()
 
     def group(self, chain: FeatureChain) -> Group:
-        """Give the examples as a decoder learns from them: the recording itself, and its events."""
+        """Return the examples as a decoder learns from them: the recording itself, and its events."""
         table = self.table.assign(start=self.starts, stop=self.stops)
         recording = self.recording
         return Group(
@@ -100,12 +100,12 @@ class StreamSet:
         )
 
     def channels(self, chain: FeatureChain) -> pd.DataFrame:
-        """Give the channel table that comes out of a feature chain."""
+        """Return the channel table that comes out of a feature chain."""
         return channels_after(chain, self.recording, self.window)
 
 
 def channels_after(chain: FeatureChain, recording: Recording, length: int) -> pd.DataFrame:
-    """Give the channel table that a feature chain leaves of a recording's."""
+    """Return the channel table of a recording after a feature chain."""
     blank = np.zeros((1, len(recording.channels), length), dtype=np.float32)
     return chain(blank, recording.channels, recording.rate_hz)[1]
 

@@ -1,4 +1,4 @@
-"""Planning a run: which cells there are, what each reads, and the key each is kept under."""
+"""Plan a run: which cells there are, what each reads, and the key under which each is cached."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def plan_runs(
 
 
 def _check_kind(name: str, decoder: Any, benchmark: Benchmark) -> None:
-    """Refuse a decoder that cannot be asked what the benchmark asks, before anything is computed."""
+    """Refuse a decoder that cannot answer the benchmark's question, before anything is computed."""
     if not isinstance(getattr(decoder, "features", None), FeatureChain):
         raise InputError(
             f'The decoder "{name}" has no FeatureChain in its attribute features, but '
@@ -107,7 +107,7 @@ def _check_kind(name: str, decoder: Any, benchmark: Benchmark) -> None:
         )
     if benchmark.manifest.stream is None and not callable(getattr(decoder, "predict", None)):
         raise InputError(
-            f'The decoder "{name}" is one of streams: {benchmark.name} needs a decoder with predict().'
+            f'The decoder "{name}" decodes streams: {benchmark.name} needs a decoder with predict().'
         )
 
 
@@ -211,7 +211,7 @@ def _stream_sets(
 
 
 def _known(group: pd.DataFrame, benchmark: Benchmark) -> pd.DataFrame:
-    """Give what a decoder may know of examples, whichever part they are in."""
+    """Return what a decoder may know about examples, whichever part they are in."""
     return group[["id", "subject", "session", *benchmark.known]].reset_index(drop=True)
 
 

@@ -1,4 +1,4 @@
-"""From what a decoder returns to the predictions table of the contracts."""
+"""Turn what a decoder returns into the predictions table of the contract."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def prediction_table(predicted: Any, ids: np.ndarray, manifest: Manifest) -> pd.
     Raises
     ------
     NeuroarenaError
-        When the decoder returned another shape, or numbers that are not finite.
+        When the decoder returned a different shape, or numbers that are not finite.
     """
     n, column = len(ids), manifest.prediction_columns[0]
     if manifest.prediction == "text":

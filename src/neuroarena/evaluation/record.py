@@ -1,4 +1,4 @@
-"""The record of a run: what was asked, of what, with which code, and how it ended; the same for all four paths."""
+"""The record of a run: what was asked, on which data, with which code, and how it ended; the same on all paths."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class DecoderRecord(_Part):
     encoder_weights : str, optional
         Hash of the weights of a frozen encoder.
     not_cached_because : str, optional
-        Why nothing of it is kept in the cache.
+        Why none of its results are kept in the cache.
     """
 
     name: Text
@@ -89,7 +89,7 @@ class CellRecord(_Part):
 
 
 class SourceRecord(_Part):
-    """The file that was handed in: its name and the SHA-256 of its bytes."""
+    """The submitted file: its name and the SHA-256 of its bytes."""
 
     file: Text
     sha256: Text
@@ -111,7 +111,7 @@ class RunRecord(_Part):
     left_out : mapping of str to str
         "predictions" or "unit_scores" -> why this result has none.
     reported : mapping
-        What the judge of this path said besides: a Brain-Score with its error and ceiling, how code was isolated.
+        What else the judge of this path said: a Brain-Score with its error and ceiling, how code was isolated.
     """
 
     schema_version: Literal[2] = SCHEMA_VERSION
@@ -172,7 +172,7 @@ def current_time() -> datetime.datetime:
 
 
 def made_with() -> dict[str, Any]:
-    """Return what every record says of the software: our version and those of the libraries."""
+    """Return what every record says about the software: our version and those of the libraries."""
     return {
         "neuroarena": __version__,
         "libraries": {"python": platform.python_version(), **library_versions()},
@@ -231,7 +231,7 @@ def _upgrade(plain: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _problem(error: ValidationError | TypeError) -> str:
-    """Put the first thing that is wrong with a record into words."""
+    """Describe the first thing that is wrong with a record."""
     if not isinstance(error, ValidationError):
         return str(error)
     first = error.errors(include_url=False)[0]

@@ -28,12 +28,12 @@ RECORD, PREDICTIONS, UNIT_SCORES = "record.json", "predictions.parquet", "unit_s
 
 @dataclass(frozen=True, repr=False)
 class Result:
-    """What came of a run of a decoder, of a file of predictions, of a code submission or of a model of vision.
+    """The result of a run of a decoder, a file of predictions, a code submission or a model of vision.
 
     Attributes
     ----------
     record : RunRecord
-        What was asked, of what, with which code, and how each cell ended.
+        What was asked, on which data, with which code, and how each cell ended.
     predictions : DataFrame or None
         None when no cell could be computed; ``record.left_out`` says it where a path keeps none. Of a decoder, a file
         or code: as :func:`neuroarena.scoring.score` takes them. Of a model: ``split``, ``id`` and ``values``, a list of
@@ -84,9 +84,9 @@ class Result:
 
 
 def save_result(result: Result, out: Path) -> Result:
-    """Write a run into a folder of its own below `out`, whole or not at all.
+    """Write a run into its own folder below `out`, completely or not at all.
 
-    A complete run that is there already is left as it is. A run whose earlier attempt failed gets
+    An existing complete run is left as it is. A run whose earlier attempt failed gets
     a new folder beside it: nothing is overwritten.
     """
     out.mkdir(parents=True, exist_ok=True)
@@ -140,7 +140,7 @@ def load_result(folder: str | Path) -> Result:
 
 
 def read_plain_record(folder: Path) -> Any:
-    """Read the record of a folder as it stands in the file.
+    """Read the record of a folder exactly as the file has it.
 
     Raises
     ------
@@ -176,7 +176,9 @@ def find_results(paths: list[Path] | tuple[Path, ...]) -> list[Path]:
             if not any(part.startswith(".") for part in record.parent.relative_to(path).parts)
         )
         if not found:
-            raise InputError(f"{path}: no run in this folder. Expected the results of neuroarena run.")
+            raise InputError(
+                f"{path}: there is no run in this folder. Expected the results of neuroarena run."
+            )
         folders += found
     return list(dict.fromkeys(folders))
 

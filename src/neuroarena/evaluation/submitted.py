@@ -1,4 +1,4 @@
-"""Judging answers that were made elsewhere: a file of predictions, or what code answered in the sandbox."""
+"""Judge answers that were made elsewhere: a file of predictions, or what code answered in the sandbox."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from neuroarena.scoring import check_name, check_possible, read_metadata, read_p
 
 @dataclass(frozen=True)
 class HandedIn:
-    """What was handed in: by which path it came, how boards name it, and the file.
+    """What was submitted: by which path it came, its name on boards, and the file.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class HandedIn:
     name : str
     source : SourceRecord
     reported : mapping
-        What else is known of its making; goes into the record.
+        What else is known about how it was made; goes into the record.
     started : datetime, optional
         When the work on it began.
     """
@@ -61,7 +61,7 @@ def score_predictions(
     out: str | Path | None = None,
     **options: Any,
 ) -> Result:
-    """Score a file of predictions; what comes back is ranked beside the runs of decoders.
+    """Score a file of predictions, and return a result that ranks beside the runs of decoders.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ def judge_answers(benchmark: Benchmark, split: str, predictions: pd.DataFrame, a
 
 
 def source_of(path: Path) -> SourceRecord:
-    """Name a file that was handed in, with the SHA-256 of its bytes."""
+    """Return the name of a submitted file, with the SHA-256 of its bytes."""
     with path.open("rb") as opened:
         return SourceRecord(file=path.name, sha256=hashlib.file_digest(opened, "sha256").hexdigest())
 

@@ -101,7 +101,7 @@ def test_a_dry_run_lists_sizes_and_writes_nothing(site, served_twin, twin, tmp_p
     assert code == 0
     assert "corrupted_elec.json" in out
     assert "to fetch into" in out
-    assert "never tried by us" in out
+    assert "we have never tried them" in out
     code, out, _ = neuroarena(capsys, monkeypatch, *words, "--url", site.url, "--dry-run", "--json")
     listing = json.loads(out)
     assert listing["dry_run"] is True

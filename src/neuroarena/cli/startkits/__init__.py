@@ -12,7 +12,7 @@ from neuroarena.benchmarks.faces import families_with
 from neuroarena.errors import InputError
 from neuroarena.registry import unknown_name
 
-# Template -> name in the kit; a track's own template goes before the shared one.
+# Template -> name in the kit; a track's own template takes precedence over the shared one.
 FILES = {
     "README.md.txt": "README.md",
     "decoder.py.txt": "decoder.py",
@@ -27,7 +27,7 @@ def write_kit(track: str, folder: Path) -> list[Path]:
     Parameters
     ----------
     track : str
-        A family that brings a start kit (its face ``start_kit``).
+        A family that provides a start kit (its face ``start_kit``).
     folder : Path
         Missing or empty.
 
@@ -48,7 +48,7 @@ def write_kit(track: str, folder: Path) -> list[Path]:
         raise unknown_name("start kit", track, kits, "benchmarks")
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(
-            f"{folder}: is not an empty folder. Give an empty or a new one. Nothing was written."
+            f"{folder}: is not an empty folder. Name an empty or a new one. Nothing was written."
         )
     shared, own = files(__package__), kits[track]
     values = tomllib.loads(own.joinpath("kit.toml").read_text(encoding="utf-8"))
