@@ -136,7 +136,7 @@ MIXED = {
     "manifest": (make_entry("b", [0.5] * 3, manifest=make_manifest(chance=0.25)), "by manifest"),
     "split hash": (make_entry("b", [0.5] * 3, split_hash="b" * 64), "hash bbbbbbbbbbbb"),
     "data": (make_entry("b", [0.5] * 3, simulated=True), "simulated data"),
-    "units": (make_entry("b", [0.5] * 4), 'it has "u03" besides'),
+    "units": (make_entry("b", [0.5] * 4), 'it also has "u03"'),
     "clusters": (make_entry("b", [0.5] * 3, clusters=["x", "x", "x"]), "other clusters"),
 }
 
