@@ -349,7 +349,7 @@ def test_neuroids_without_a_value_are_left_out_of_the_rows():
     units = unit_scores(Score(0.6, raw=raw), tiny())
     assert units.table[["unit", "cluster", "score"]].values.tolist() == [["a", "a", 0.5], ["a", "a", 0.7]]
     assert units.value == pytest.approx(0.6)
-    with pytest.raises(DataQualityError, match="no neuroid has a score"):
+    with pytest.raises(DataQualityError, match="No neuroid has a score"):
         unit_scores(Score(0.6, raw=raw * np.nan), tiny())
     with pytest.raises(ConfigError, match="does not tell neuroids apart"):
         unit_scores(Score(0.6), tiny())

@@ -171,7 +171,7 @@ def test_popt_refuses_electrodes_without_a_place_and_far_away():
     with pytest.raises(InputError, match=r"1 of 1 electrodes have no position \(A2\)"):
         decoder.fit([group(decoder, 1, 4, channels=nowhere)], None, Context(CLASSES))
     far = channel_table(["A1", "A2", "A3"], xyz=[[900, 0, 0]] * 3)
-    with pytest.raises(InputError, match="A2 lies outside of 0 to 4999"):
+    with pytest.raises(InputError, match="A2 lies outside 0 to 4999"):
         decoder.fit([group(decoder, 1, 4, channels=far)], None, Context(CLASSES))
 
 
@@ -366,13 +366,13 @@ def test_a_list_of_electrodes_is_part_of_the_decoder_by_its_content(tmp_path):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (["Z9"], 'leaves none of the 2 of subject "1", such as A2'),
+        (["Z9"], 'keeps none of the 2 electrodes of subject "1", such as A2'),
         ({"sub_2": ["A2"]}, 'has no entry for subject "1"; it has 2'),
-        ({}, "names nobody"),
+        ({}, "list of electrodes is empty"),
         ({"sub_1": "A2"}, "expected a list of electrode labels"),
         ({"sub_1": [2]}, "expected a list of electrode labels"),
         ([], "expected a list of electrode labels"),
-        ("nowhere.json", "nowhere.json: no JSON file of electrode labels can be read there"),
+        ("nowhere.json", "nowhere.json: cannot be read as a JSON file of electrode labels"),
     ],
 )
 def test_a_list_that_does_not_fit_is_refused(given, message):

@@ -1,4 +1,4 @@
-"""Loading things by name, and scoring a model on a benchmark."""
+"""Load things by name, and score a model on a benchmark."""
 
 from __future__ import annotations
 
@@ -29,27 +29,27 @@ from neuroarena.families.brainscore.stimuli import StimulusSet
 
 
 def _made(registry: FactoryRegistry, name: Any, *arguments: Any, **options: Any) -> Any:
-    """Call the factory of a name, or say which options it takes; errors within a factory are its own."""
+    """Call the factory of a name, or report which options it takes; errors raised within a factory pass through."""
     if not isinstance(name, str):
         raise ConfigError(f"A {registry.kind} is loaded by its name, got {name!r}.")
     factory = registry.get(name)
     try:
         signature = inspect.signature(factory)
     except (TypeError, ValueError):
-        # Some builtins do not tell what they take.
+        # Some builtins do not expose their signature.
         return factory(*arguments, **options)
     try:
         signature.bind(*arguments, **options)
     except TypeError as error:
         takes = ", ".join(signature.parameters) or "no options"
         raise ConfigError(
-            f'The {registry.kind} "{name}" cannot be made so: {error}. It takes {takes}.'
+            f'The {registry.kind} "{name}" cannot be made like this: {error}. It takes {takes}.'
         ) from error
     return factory(*arguments, **options)
 
 
 def load_benchmark(benchmark: Any, *arguments: Any, **options: Any) -> Any:
-    """Load a benchmark by its name; a benchmark itself is given back.
+    """Load a benchmark by its name; a benchmark itself is returned unchanged.
 
     Names of other families (``neuroprobe/onset``) are loaded as :func:`neuroarena.load_benchmark` does.
 
@@ -58,7 +58,7 @@ def load_benchmark(benchmark: Any, *arguments: Any, **options: Any) -> Any:
     UnknownName
         With the closest names.
     ConfigError
-        When the benchmark calls itself otherwise than it is registered.
+        When the benchmark's own name differs from the registered one.
     """
     if not isinstance(benchmark, str):
         return benchmark
@@ -74,7 +74,7 @@ def load_benchmark(benchmark: Any, *arguments: Any, **options: Any) -> Any:
         )
     if own != benchmark and ":" not in benchmark:
         raise ConfigError(
-            f'The benchmark registered as "{benchmark}" calls itself "{own}". Make the two equal.'
+            f'The benchmark registered as "{benchmark}" calls itself "{own}". Use one name for both.'
         )
     return loaded
 
@@ -98,17 +98,17 @@ def load_stimulus_set(name: str, **options: Any) -> StimulusSet:
 
 
 def load_metric(metric: Any, *arguments: Any, **options: Any) -> Any:
-    """Load a metric by its name, with its options; a metric itself is given back."""
+    """Load a metric by its name, with its options; a metric itself is returned unchanged."""
     return _made(metric_registry, metric, *arguments, **options) if isinstance(metric, str) else metric
 
 
 def load_ceiling(ceiling: Any, *arguments: Any, **options: Any) -> Any:
-    """Load a ceiling by its name, with its options; a ceiling itself is given back."""
+    """Load a ceiling by its name, with its options; a ceiling itself is returned unchanged."""
     return _made(ceiling_registry, ceiling, *arguments, **options) if isinstance(ceiling, str) else ceiling
 
 
 def load_model(model: Any, *arguments: Any, **options: Any) -> BrainModel:
-    """Load a model by its name; a model itself is given back.
+    """Load a model by its name; a model itself is returned unchanged.
 
     Raises
     ------
@@ -127,13 +127,13 @@ def score(model: Any, benchmark: Any) -> Score:
     Returns
     -------
     Score
-        ``attrs`` name the model, the benchmark and, where the model tells them, the layers it was recorded from;
+        ``attrs`` name the model, the benchmark and, where the model names them, the layers it was recorded from;
         ``provenance`` adds versions, the seed of the metric and hashes of the recordings.
 
     Raises
     ------
     DataQualityError
-        When the benchmark gives NaN or infinity.
+        When the benchmark returns NaN or infinity.
     """
     candidate, asked = load_model(model), load_benchmark(benchmark)
     if not callable(asked) or not hasattr(asked, "ceiling"):
@@ -178,7 +178,7 @@ def _seed(benchmark: Any) -> int | None:
 
 
 def assembly_digest(array: xr.DataArray) -> str:
-    """Give the SHA-256 of an assembly: its values, and the ids of its rows and columns."""
+    """Return the SHA-256 of an assembly: its values, and the ids of its rows and columns."""
     hashed = hashlib.sha256(np.ascontiguousarray(array.values).tobytes())
     hashed.update(repr((array.dims, array.shape, str(array.dtype))).encode())
     for name in ("stimulus_id", "neuroid_id", "neuronal_property"):

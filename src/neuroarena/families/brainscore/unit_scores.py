@@ -20,7 +20,7 @@ from neuroarena.scoring.metrics import Metric
 from neuroarena.scoring.score import SCORER_VERSION
 
 FAMILY = "brainscore"
-# What owns several neuroids, by the names recordings use, the first one found counts.
+# What owns several neuroids, under the names recordings use; the first one found counts.
 CLUSTERS = ("subject", "animal", "array", "arr")
 
 
@@ -110,7 +110,7 @@ def units_of(score: Score) -> Units | None:
     Returns
     -------
     Units or None
-        None when the Score tells nothing apart.
+        None when the Score has no values per unit.
 
     Raises
     ------
@@ -145,7 +145,7 @@ def manifest_of(benchmark: Benchmark, score: Score | None = None) -> Manifest:
     ----------
     benchmark : Benchmark
     score : Score, optional
-        One of its scores, which tells the formula, the units, and what owns several of them.
+        One of its scores, which holds the formula, the units, and what owns several of them.
     """
     units = units_of(score) if score is not None else None
     question = f"How like the recordings of {benchmark.identifier} is a model?"
@@ -195,7 +195,7 @@ def unit_scores(score: Score, benchmark: Benchmark) -> UnitScores:
     Parameters
     ----------
     score : Score
-        Of a metric that tells neuroids apart (somewhere beneath it ``raw`` is an array over neuroid or split x neuroid
+        Of a metric with values per neuroid (somewhere beneath it ``raw`` is an array over neuroid or split x neuroid
         with the coordinate ``neuroid_id``) or subjects.
     benchmark : Benchmark
 
@@ -208,14 +208,14 @@ def unit_scores(score: Score, benchmark: Benchmark) -> UnitScores:
     Raises
     ------
     ConfigError
-        When the Score does not tell neuroids or subjects apart.
+        When the Score has no values per neuroid or subject.
     DataQualityError
         When no neuroid has a score.
     """
     units = units_of(score)
     if units is None:
         raise ConfigError(
-            f"{benchmark.identifier}: the Score does not tell neuroids apart, so boards have no units to rank by. "
+            f"{benchmark.identifier}: the Score has no values per neuroid, so boards have no units to rank by. "
             "Expected raw with the dim neuroid and the coordinate neuroid_id, or with the dim subject."
         )
     manifest = manifest_of(benchmark, score)
@@ -243,7 +243,7 @@ def _neuroids(array: xr.DataArray, formula: str | None, ceiling: float, combiner
                 normal = _normalised(float(value), formula, ceiling)
                 rows.append((str(unit), f"{fold:03d}", str(cluster), 1, normal, float(value), ceiling))
     if not rows:
-        raise DataQualityError("There is no score for any neuroid: no neuroid has a score.")
+        raise DataQualityError("No neuroid has a score: check for constant responses or predictions.")
     names = ["unit", "fold", "cluster", "n", "score", "raw", "ceiling"]
     return Units("neuroid", pd.DataFrame(rows, columns=names), combiner, _cluster_name(array))
 

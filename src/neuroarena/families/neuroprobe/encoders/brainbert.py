@@ -103,7 +103,7 @@ class BrainBertLinear:
     Notes
     -----
     The encoder is in evaluation mode. The script behind Neuroprobe's published BrainBERT rows left
-    dropout active while it made its features, so exact agreement with them is not to be had.
+    dropout active while it made its features, so exact agreement with them is impossible.
     """
 
     weights: Weights = field(default_factory=lambda: find_weights("brainbert"))
@@ -146,7 +146,7 @@ class BrainBertLinear:
         return self
 
     def predict(self, test: Part) -> np.ndarray:
-        """Give the probability of each class; one never seen in training gets zero."""
+        """Return the probability of each class; one never seen in training gets zero."""
         if self.frames == "centre":
             return self.head_.predict(self._centres(test))
         result = np.zeros((n_examples(test), len(self.classes_)))
@@ -250,7 +250,7 @@ class BrainBertFinetuned:
         train(trainee, self.schedule)
 
     def predict(self, test: Part) -> np.ndarray:
-        """Give the probability of each class."""
+        """Return the probability of each class."""
         return probabilities(self._pieces(test), n_examples(test), len(self.classes_))
 
     def _make_head(self, torch: Any, group: Group) -> Any:
@@ -284,7 +284,7 @@ class BrainBertFinetuned:
         return self.head_(pooled.flatten(1))
 
     def _average(self, group: Group) -> np.ndarray | None:
-        """Give the matrix (regions, channels) that averages channels by region."""
+        """Return the matrix (regions, channels) that averages channels by region."""
         regions = self.alignment_.regions
         if regions is None:
             return None
@@ -302,7 +302,7 @@ def brainbert_linear(
     ----------
     weights : path, optional
         Safetensors file of ``neuroarena data convert brainbert``; random weights without it, and
-        the result says "untrained".
+        the result is marked "untrained".
     size, seed : str, int
         Of random weights.
     **parameters

@@ -37,7 +37,7 @@ class CleanList:
         Raises
         ------
         InputError
-            For a person the list does not name, or one of whom no electrode would be left.
+            For a person the list does not name, or one who would have no electrode left.
         """
         return [self._kept(group) for group in part] if self.sha256 else list(part)
 
@@ -53,8 +53,9 @@ class CleanList:
         places = np.flatnonzero([name in own for name in names])
         if not places.size:
             raise InputError(
-                f'The list of electrodes leaves none of the {len(names)} of subject "{subject}", such as {names[0]}. '
-                "Is it the list of these recordings?"
+                f'The list of electrodes keeps none of the {len(names)} electrodes of subject "{subject}", '
+                f"such as {names[0]}. "
+                "Check that it is the list for these recordings."
             )
         channels = group.channels.iloc[places].reset_index(drop=True)
         return dataclasses.replace(group, signals=group.signals[:, places], channels=channels)
@@ -89,12 +90,12 @@ def find_electrodes(given: Any = None) -> CleanList:
             content = json.loads(Path(given).read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             raise InputError(
-                f"{where}: no JSON file of electrode labels can be read there ({error})."
+                f"{where}: cannot be read as a JSON file of electrode labels ({error})."
             ) from error
     by_person = content if isinstance(content, Mapping) else {"": content}
     labels = {str(key).removeprefix("sub_"): _labels(value, where) for key, value in by_person.items()}
     if not labels:
-        raise InputError(f"{where}: the list of electrodes names nobody.")
+        raise InputError(f"{where}: the list of electrodes is empty.")
     made = CleanList(digest({person: sorted(own) for person, own in labels.items()}))
     object.__setattr__(made, "labels_", labels)
     return made

@@ -18,7 +18,7 @@ from neuroarena.families.neuroprobe.encoders.shapes import BRAINBERT, PURPOSE
 from neuroarena.families.neuroprobe.encoders.spectra import BrainBertSpectra, Recipe
 
 CENTRE_FRAMES = 10
-# Sequences encoded at once in a stream: 128 of 34 frames take 13 MB a layer.
+# Sequences encoded at once in a stream: 128 of 34 frames take 13 MB per layer.
 SEQUENCES = 128
 
 
@@ -40,7 +40,7 @@ def check_frames(frames: int) -> None:
     """Refuse a window with too few frames for a centre."""
     if frames < CENTRE_FRAMES:
         raise InputError(
-            f"BrainBERT: the centre is {CENTRE_FRAMES} frames, and this window has {frames}. Give at least 1401 "
+            f"BrainBERT: the centre is {CENTRE_FRAMES} frames, and this window has {frames}. Use at least 1401 "
             'samples (850 with recipe="untrimmed").'
         )
 
@@ -51,12 +51,12 @@ class BrainBertEmbedding:
 
     The encoder is frozen and in evaluation mode, and each window is z-scored by itself, so the
     feature of a window depends on nothing else: evaluation computes it once for all tasks, folds
-    and decoders. Windows are encoded one at a time, so that their bits do not depend on their company.
+    and decoders. Windows are encoded one at a time, so that their bits do not depend on the other windows.
 
     Parameters
     ----------
     weights : Weights
-        Of :func:`find_weights`. Their content, not their path, is what the step is known by.
+        Of :func:`find_weights`. Their content, not their path, identifies the step.
     recipe : str
         Front end, as in :class:`BrainBertSpectra`.
     device : str

@@ -35,12 +35,12 @@ class Places:
     localization_sha256: str = ""
 
     def of(self, group: Group) -> np.ndarray:
-        """Give the places of a group's channels: int64 array (channels, 3).
+        """Return the places of a group's channels: int64 array (channels, 3).
 
         Raises
         ------
         InputError
-            When a channel has no place, or one outside of 0 to 4999.
+            When a channel has no place, or one outside 0 to 4999.
         """
         names = [str(name) for name in group.channels["name"]]
         if self.localization_sha256:
@@ -59,7 +59,7 @@ def _checked(places: np.ndarray, names: list[str]) -> np.ndarray:
     if unknown:
         raise InputError(
             f"PopT: {len(unknown)} of {len(names)} electrodes have no position ({', '.join(unknown[:5])}). "
-            "Give their positions, or leave these electrodes out."
+            "Add their positions, or leave these electrodes out."
         )
     whole: np.ndarray = np.trunc(places).astype(np.int64)
     outside = [
@@ -69,7 +69,7 @@ def _checked(places: np.ndarray, names: list[str]) -> np.ndarray:
     ]
     if outside:
         raise InputError(
-            f"PopT: the position of electrode {outside[0]} lies outside of 0 to {POSITIONS - 1} "
+            f"PopT: the position of electrode {outside[0]} lies outside 0 to {POSITIONS - 1} "
             "(left, inferior, posterior). Check the unit of the positions: millimetres are expected."
         )
     return whole

@@ -94,7 +94,7 @@ class PopT:
         if inputs != hidden:
             raise InputError(
                 f"PopT ({self.weights.size}) reads features of width {inputs}, and BrainBERT "
-                f"({self.brainbert.size}) gives {hidden}. Choose sizes that fit."
+                f"({self.brainbert.size}) returns {hidden}. Choose matching sizes."
             )
         self.features = front_end(
             self.brainbert, "centre", self.zscore, self.recipe, self.reference, self.device, frozen=True
@@ -102,7 +102,7 @@ class PopT:
 
     @property
     def untrained(self) -> bool:
-        """Whether any of the two encoders has random weights."""
+        """Whether either of the two encoders has random weights."""
         return self.weights.untrained or self.brainbert.untrained
 
     def fit(self, train: Part, validation: Part | None = None, context: Context | None = None) -> PopT:
@@ -133,7 +133,7 @@ class PopT:
         train(trainee, self.schedule)
 
     def predict(self, test: Part) -> np.ndarray:
-        """Give the probability of each class."""
+        """Return the probability of each class."""
         test = self.electrodes.kept(test)
         return probabilities(self._pieces(test), n_examples(test), len(self.classes_))
 
@@ -179,7 +179,7 @@ def popt_frozen(weights: str | Path | None = None, **parameters: Any) -> PopT:
     ----------
     weights : path, optional
         Safetensors file of ``neuroarena data convert popt``; random weights without it, and the
-        result says "untrained".
+        result is marked "untrained".
     **parameters
         ``brainbert`` (path of BrainBERT's weights), ``localization`` (folder of the published
         electrode places), ``electrodes`` (those to keep), ``size``, ``seed``, zscore, recipe, reference,

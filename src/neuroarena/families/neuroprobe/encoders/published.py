@@ -1,4 +1,4 @@
-"""Converting the published checkpoints of BrainBERT and PopulationTransformer."""
+"""Convert the published checkpoints of BrainBERT and PopulationTransformer."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ class NotchLaplacian:
         if not kept.size:
             raise InputError(
                 f"NotchLaplacian: none of the {len(channels)} electrodes has both neighbours on its probe. "
-                'Give whole probes, or make the decoder with reference="none".'
+                'Use whole probes, or make the decoder with reference="none".'
             )
         result = np.empty((len(block), len(kept), block.shape[2]), dtype=np.float32)
         for place, window in enumerate(block):

@@ -1,4 +1,4 @@
-"""Z-scoring spectra with the statistics of a session's training windows."""
+"""Z-score spectra with the statistics of a session's training windows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from neuroarena.decoders.decoder import Group, Part
 class SessionScale:
     """Mean and spread of each electrode and frequency over the training windows of its session.
 
-    An electrode of a session without training windows takes the statistics of the same electrode
+    An electrode of a session without training windows uses the statistics of the same electrode
     over the subject's other sessions; an electrode of another subject takes those of its
     frequency over all training electrodes. Nothing is ever learned from the part that is judged.
     """
@@ -48,7 +48,7 @@ class SessionScale:
         return result.astype(np.float32, copy=False)
 
     def _statistics(self, subject: str, session: str, name: str) -> np.ndarray:
-        """Give mean and spread, float32 (2, frequency)."""
+        """Return mean and spread, float32 (2, frequency)."""
         keys = ((subject, session, name), (subject, name), ())
         count, total, squares = next(self._sums[key] for key in keys if key in self._sums)
         mean = total / count
@@ -57,14 +57,14 @@ class SessionScale:
 
 
 class NoScale(SessionScale):
-    """Leaves spectra as they are: they are z-scored by window already."""
+    """Leaves spectra as they are: they are already z-scored by window."""
 
     def fit(self, train: Part) -> NoScale:
         """Learn nothing."""
         return self
 
     def apply(self, group: Group, rows: Any = slice(None), places: Any = slice(None)) -> np.ndarray:
-        """Give some windows and channels of a group."""
+        """Return some windows and channels of a group."""
         result: np.ndarray = group.signals[rows][:, places]
         return result
 

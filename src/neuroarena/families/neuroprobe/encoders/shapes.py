@@ -7,7 +7,7 @@ from typing import Any
 
 from neuroarena.decoders.pretrained.models import PretrainedModel, Shapes, linear_shapes, norm_shapes
 
-# What needs torch here, as an error about its absence begins.
+# What needs torch here; begins the error about its absence.
 PURPOSE = "A pretrained encoder"
 POSITIONS = 5000
 BINS = 40
@@ -97,7 +97,7 @@ def _build_popt(shape: EncoderShape) -> Any:
 
 # A fine-tuned checkpoint keeps the encoder under the first prefix, beside a head of its own.
 _WRAPPING = ("upstream.", "linear_out.")
-# "tiny" is nobody's model: it is for trials and tests, in the same file format.
+# "tiny" is not a published model: it is for trials and tests, in the same file format.
 BRAINBERT = PretrainedModel(
     "brainbert",
     {

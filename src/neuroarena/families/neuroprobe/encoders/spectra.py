@@ -47,10 +47,10 @@ class BrainBertSpectra:
         "pipeline": the window is extended by 200 zeros on both sides, z-scored, then 10 frames are
         trimmed at each end (training, fine-tuning, frozen features, PopT). "demo": 5 frames are
         trimmed, then z-scored. "untrimmed": no extension, no trimming (Neuroprobe's frozen baseline:
-        34 frames a second). "superlet": fractional adaptive superlets instead of Fourier frames.
+        34 frames per second). "superlet": fractional adaptive superlets instead of Fourier frames.
     zscore
         Whether each frequency of each electrode is z-scored over the frames of its own window. False
-        gives the magnitudes of the frames that remain, for statistics that are learned.
+        keeps the magnitudes of the remaining frames, for statistics that are learned.
 
     Raises
     ------
@@ -74,11 +74,11 @@ class BrainBertSpectra:
             )
 
     def rate_after(self, rate_hz: float) -> float:
-        """Give the frames per second."""
+        """Return the frames per second."""
         return checked_rate(rate_hz, "BrainBertSpectra") / HOP
 
     def n_frames(self, n_samples: int) -> int:
-        """Count the frames of a window; none or less where it is too short."""
+        """Count the frames of a window; zero or less where it is too short."""
         rule = _RULES[self.recipe]
         if self.recipe == "superlet":
             return -(-n_samples // HOP) - 2 * rule.trim
@@ -98,10 +98,10 @@ class BrainBertSpectra:
         if frames < 1:
             raise InputError(
                 f'BrainBERT: windows of {block.shape[2]} samples leave no frame with the recipe "{self.recipe}". '
-                "Give longer windows."
+                "Use longer windows."
             )
         result = np.empty((*block.shape[:2], frames, BINS), dtype=np.float32)
-        # A window at a time: the frames of one take 16 MB for 120 electrodes, and its numbers do not
+        # One window at a time: the frames of one take 16 MB for 120 electrodes, and its numbers do not
         # depend on the windows it is computed with.
         for place, window in enumerate(block):
             if not np.isfinite(window).all():
@@ -122,7 +122,7 @@ class BrainBertSpectra:
 
 
 def stft_magnitudes(signals: np.ndarray, boundary: bool) -> np.ndarray:
-    """Give magnitudes (channel, frame, 40) of signals (channel, time), as scipy.signal.stft scales them."""
+    """Return magnitudes (channel, frame, 40) of signals (channel, time), as scipy.signal.stft scales them."""
     from scipy.fft import rfft
 
     edge = SEGMENT // 2 if boundary else 0

@@ -1,4 +1,4 @@
-"""An array in a temporary file: the room that one block of features needs, outside of memory."""
+"""An array in a temporary file: space for one block of features, outside memory."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 
 class Spill:
-    """A float32 array (rows, columns) that lives in a file and ends with its block.
+    """A float32 array (rows, columns) that is backed by a file and removed at the end of its block.
 
     Examples
     --------

@@ -43,7 +43,7 @@ class StreamedLogistic:
         Parameters
         ----------
         blocks : callable
-            Gives an iterator over float32 arrays (rows, some columns); called twice, it must give
+            Returns an iterator over float32 arrays (rows, some columns); called twice, it must yield
             the same blocks both times.
         targets : int array (rows,)
         """
@@ -70,7 +70,7 @@ class StreamedLogistic:
         return self
 
     def predict_proba(self, blocks: Iterator[np.ndarray] | Sequence[np.ndarray]) -> np.ndarray:
-        """Give probabilities (rows, classes of the training part) of rows given by blocks of columns."""
+        """Return probabilities (rows, classes of the training part) of rows given by blocks of columns."""
         from scipy.special import expit, softmax
 
         total: np.ndarray | float = 0.0

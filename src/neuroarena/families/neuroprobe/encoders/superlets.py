@@ -9,7 +9,7 @@ ORDER_MIN, ORDER_MAX = 3, 30
 
 
 def superlet_magnitudes(signals: np.ndarray, rate_hz: float) -> np.ndarray:
-    """Give the magnitude of every frequency at every sample.
+    """Return the magnitude of every frequency at every sample.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def _geometric_mean(signals: np.ndarray, frequency: float, order: float, dt: flo
     for cycles in range(ORDER_MIN, whole + 1):
         product *= _response(signals, frequency, cycles, dt) ** share
     part = order - whole
-    # From the last whole order on there is no next wavelet to take a fraction of.
+    # From the last whole order on there is no next wavelet to contribute a fraction.
     if part > 0 and whole + 1 < ORDER_MAX:
         product *= _response(signals, frequency, whole + 1, dt) ** (part * share)
     return product
