@@ -351,7 +351,7 @@ def test_neuroids_without_a_value_are_left_out_of_the_rows():
     assert units.value == pytest.approx(0.6)
     with pytest.raises(DataQualityError, match="No neuroid has a score"):
         unit_scores(Score(0.6, raw=raw * np.nan), tiny())
-    with pytest.raises(ConfigError, match="does not tell neuroids apart"):
+    with pytest.raises(ConfigError, match="has no values per neuroid"):
         unit_scores(Score(0.6), tiny())
 
 
