@@ -87,10 +87,10 @@ def test_a_score_without_neuroids_is_kept_and_says_why_it_cannot_rank(tmp_path):
     assert result.score == row["score"]
     assert result.unit_scores is None
     assert result.predictions is None
-    assert "does not tell neuroids apart" in result.record.left_out["unit_scores"]
+    assert "has no values per neuroid" in result.record.left_out["unit_scores"]
     assert "predicts no responses" in result.record.left_out["predictions"]
     board = json.loads(run("board", str(tmp_path / "out"), "--json"))
-    assert "does not tell neuroids apart" in board["rankings"][0]["unranked"][0]["reason"]
+    assert "has no values per neuroid" in board["rankings"][0]["unranked"][0]["reason"]
 
 
 def test_a_model_of_a_file_in_the_folder_serves(tmp_path, monkeypatch):

@@ -25,7 +25,7 @@ from neuroarena.families.brainscore.models import (
     tiny_cnn,
     tiny_network,
 )
-from neuroarena.families.brainscore.models.time_bins import checked_bins, into_bins
+from neuroarena.families.brainscore.models.time_bins import average_into_bins, check_bins
 from neuroarena.families.brainscore.stimuli import StimulusSet
 
 SMALL = ImagePreprocessing(16, (0.5, 0.5, 0.5), (0.25, 0.25, 0.25))
@@ -175,14 +175,14 @@ def test_a_model_without_time_repeats_itself_in_every_bin():
 )
 def test_a_time_bin_that_is_none_is_refused(bins: Any, message: str):
     with pytest.raises(ConfigError, match=message):
-        checked_bins(bins)
+        check_bins(bins)
 
 
 def test_bins_of_an_object_array_are_understood():
     pair = np.empty((), dtype=object)
     pair[()] = (70, 170)
-    assert checked_bins([pair]) == [(70, 170)]
-    assert into_bins(np.ones((2, 3)), None, [(0, 1)]).shape == (2, 3, 1)
+    assert check_bins([pair]) == [(70, 170)]
+    assert average_into_bins(np.ones((2, 3)), None, [(0, 1)]).shape == (2, 3, 1)
 
 
 def test_paths_are_looked_at_as_well_as_stimulus_sets(tmp_path: Path):

@@ -67,10 +67,10 @@ class NeuralBenchmark(BenchmarkBase):
         **base: Any,
     ) -> None:
         super().__init__(identifier, **base)
-        self._assembly, self._stimuli = checked_recordings(assembly, identifier)
-        self._similarity_metric = checked_metric(similarity_metric, identifier)
+        self._assembly, self._stimuli = check_recordings(assembly, identifier)
+        self._similarity_metric = check_metric(similarity_metric, identifier)
         self._visual_degrees = visual_degrees
-        self._number_of_trials = checked_trials(number_of_trials, identifier)
+        self._number_of_trials = check_trials(number_of_trials, identifier)
         self._normalisation = formula_of(self.version, normalisation)
         self.region = region_of(self._assembly)
         self.timebins = bins_to_record(self._assembly, timebins, identifier)
@@ -133,17 +133,17 @@ class TrainTestNeuralBenchmark(BenchmarkBase):
         **base: Any,
     ) -> None:
         super().__init__(identifier, **base)
-        self.train_assembly, self._train_stimuli = checked_recordings(train_assembly, identifier)
-        self.test_assembly, self._test_stimuli = checked_recordings(test_assembly, identifier)
+        self.train_assembly, self._train_stimuli = check_recordings(train_assembly, identifier)
+        self.test_assembly, self._test_stimuli = check_recordings(test_assembly, identifier)
         self.test_assembly = _same_neuroids(self.train_assembly, self.test_assembly, identifier)
         _check_apart(self.train_assembly, self.test_assembly, identifier)
         if alpha_coord is not None and alpha_coord not in self.train_assembly.coords:
             raise ConfigError(
                 f'{identifier}: the neuroids have no coordinate "{alpha_coord}" to fit separately by.'
             )
-        self._similarity_metric = checked_metric(similarity_metric, identifier)
+        self._similarity_metric = check_metric(similarity_metric, identifier)
         self._visual_degrees = visual_degrees
-        self._number_of_trials = checked_trials(number_of_trials, identifier)
+        self._number_of_trials = check_trials(number_of_trials, identifier)
         self._alpha_coord = alpha_coord
         self._per_neuroid_ceiling = per_neuroid_ceiling
         self._normalisation = formula_of(self.version, normalisation)
@@ -183,7 +183,7 @@ class TrainTestNeuralBenchmark(BenchmarkBase):
         return NORMALISATIONS[self._normalisation](raw, ceiling)
 
 
-def checked_metric(metric: Any, identifier: str) -> Comparison:
+def check_metric(metric: Any, identifier: str) -> Comparison:
     """Return a metric, loading it by name where needed, or refuse what cannot be called."""
     from neuroarena.families.brainscore.loading import load_metric
 
@@ -195,14 +195,14 @@ def checked_metric(metric: Any, identifier: str) -> Comparison:
     return loaded  # type: ignore[no-any-return]
 
 
-def checked_trials(number: Any, identifier: str) -> int:
+def check_trials(number: Any, identifier: str) -> int:
     """Return the number of presentations of each stimulus, or refuse what is not a count."""
     if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 1:
         raise ConfigError(f"{identifier}: number_of_trials is {number!r}, expected a count of at least 1.")
     return int(number)
 
 
-def checked_recordings(assembly: Any, identifier: str) -> tuple[xr.DataArray, StimulusSet]:
+def check_recordings(assembly: Any, identifier: str) -> tuple[xr.DataArray, StimulusSet]:
     """Check recordings that models will be compared with: no NaN, each stimulus once, all of them known.
 
     Returns

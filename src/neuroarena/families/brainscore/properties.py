@@ -86,7 +86,7 @@ class PropertiesBenchmark(BenchmarkBase):
         )
         self.region = region_of(self._assembly)
         self.timebins = [(start, end) for start, end in timebins]
-        self._stimuli, self._number_of_trials = _what_was_shown(self._assembly, identifier)
+        self._stimuli, self._number_of_trials = _read_stimuli(self._assembly, identifier)
         self._position = stimulus_position(self._stimuli)
         self._neuronal_property = neuronal_property
         self._similarity_metric = similarity_metric
@@ -178,7 +178,7 @@ def _callable_alone(function: Callable[..., Any]) -> bool:
     return True
 
 
-def _what_was_shown(array: xr.DataArray, identifier: str) -> tuple[StimulusSet, int]:
+def _read_stimuli(array: xr.DataArray, identifier: str) -> tuple[StimulusSet, int]:
     stimuli, trials = array.attrs.get("stimulus_set"), array.attrs.get("number_of_trials")
     if not isinstance(stimuli, StimulusSet):
         raise ConfigError(f'{identifier}: attrs["stimulus_set"] of the assembly must be a StimulusSet.')

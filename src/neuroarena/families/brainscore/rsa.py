@@ -16,9 +16,9 @@ from neuroarena.families.brainscore.brain_score import Score, as_score
 from neuroarena.families.brainscore.errors import ConfigError, DataQualityError, named
 from neuroarena.families.brainscore.neural import (
     bins_to_record,
-    checked_metric,
-    checked_recordings,
-    checked_trials,
+    check_metric,
+    check_recordings,
+    check_trials,
     shown,
 )
 
@@ -54,14 +54,14 @@ class RSABenchmark(BenchmarkBase):
         **base: Any,
     ) -> None:
         super().__init__(identifier, ceiling_func or self._bounds, **base)
-        self._assembly, self._stimuli = checked_recordings(assembly, identifier)
+        self._assembly, self._stimuli = check_recordings(assembly, identifier)
         if "subject" not in self._assembly.coords or self._assembly["subject"].dims != ("neuroid",):
             raise ConfigError(
                 f'{identifier}: the neuroids have no coordinate "subject"; RSA compares subject by subject.'
             )
-        self._similarity_metric = checked_metric(similarity_metric, identifier)
+        self._similarity_metric = check_metric(similarity_metric, identifier)
         self._visual_degrees = visual_degrees
-        self._number_of_trials = checked_trials(number_of_trials, identifier)
+        self._number_of_trials = check_trials(number_of_trials, identifier)
         self.region = region_of(self._assembly)
         self.timebins = bins_to_record(self._assembly, timebins, identifier)
 

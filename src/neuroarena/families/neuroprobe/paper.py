@@ -135,7 +135,7 @@ def read_paper(
     if submissions:
         imported, said = entries_from_neuroprobe(submissions, allow_mixed=allow_mixed)
         notes += said
-    entries = [*own, *_told_apart(imported, {entry.team for entry in own})]
+    entries = [*own, *_rename_duplicates(imported, {entry.team for entry in own})]
     wanted = None if split is None else split.lower()
     entries = [entry for entry in entries if wanted is None or entry.split == wanted]
     if not entries:
@@ -145,7 +145,7 @@ def read_paper(
     tasks = [task for definition in FAMILY.definitions for task in FAMILY.tasks(definition)]
     order = [*SPLIT_FOLDERS, *dict.fromkeys(tasks)]
     board = Board(entries, rules, allow_mixed=allow_mixed, order=order)
-    return Paper(board, paper_table(board), (*notes, *board.notes, *_said_of_runs(board)))
+    return Paper(board, paper_table(board), (*notes, *board.notes, *_describe_runs(board)))
 
 
 def _of_populations(entry: Entry) -> bool:
@@ -184,7 +184,7 @@ def is_submission(folder: Path) -> bool:
     )
 
 
-def _told_apart(imported: list[Entry], taken: set[str]) -> list[Entry]:
+def _rename_duplicates(imported: list[Entry], taken: set[str]) -> list[Entry]:
     """Rename a submission that shares its name with a run's decoder: they are two rows, not the better of two."""
     return [
         dataclasses.replace(entry, team=f"{entry.team} [{entry.provenance['folder']}]")
@@ -194,7 +194,7 @@ def _told_apart(imported: list[Entry], taken: set[str]) -> list[Entry]:
     ]
 
 
-def _said_of_runs(board: Board) -> list[str]:
+def _describe_runs(board: Board) -> list[str]:
     several = sorted({row.team for one in board.rankings for row in rows_of(one.table) if row.n_entries > 1})
     said = [f"{shown_name(team)}: of several runs of a task, the best counts." for team in several]
     reasons: dict[tuple[str, str], list[str]] = {}

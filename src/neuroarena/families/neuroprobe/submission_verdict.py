@@ -29,8 +29,8 @@ from neuroarena.families.neuroprobe.submission_rules import (
 from neuroarena.families.neuroprobe.submissions import (
     HEADER_TEXTS,
     known_definition,
-    said_definition,
-    said_simulated,
+    read_definition,
+    read_simulated,
 )
 
 SCHEMA_VERSION = 1
@@ -207,8 +207,8 @@ class _Strict:
             checks.text(metadata, key, where)
         if not metadata["model_name"].strip():
             raise SubmissionError("names", where, "model_name", 'field "model_name" is empty')
-        self.simulated = said_simulated(metadata, where)
-        return said_definition(metadata, where), checks.moment(metadata, where)
+        self.simulated = read_simulated(metadata, where)
+        return read_definition(metadata, where), checks.moment(metadata, where)
 
     def _definition(
         self, scores: pd.DataFrame, said: str | None, time: datetime.datetime

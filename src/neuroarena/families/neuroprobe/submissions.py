@@ -120,8 +120,8 @@ def read_submission(folder: str | Path) -> Submission:
     if not header["model_name"].strip():
         raise SubmissionError("names", where, "model_name", 'field "model_name" is empty')
     time = checks.moment(metadata, where)
-    said = said_definition(metadata, where)
-    simulated = said_simulated(metadata, where)
+    said = read_definition(metadata, where)
+    simulated = read_simulated(metadata, where)
     scores, renamed = _read_splits(folder, header["model_name"])
     # The published item counts are those of the recordings: they do not apply to a twin.
     counted = (None, "simulated") if simulated else checks.definition_by_accuracy(scores)
@@ -140,7 +140,7 @@ def read_submission(folder: str | Path) -> Submission:
     )
 
 
-def said_definition(metadata: Mapping[str, Any], where: str) -> str | None:
+def read_definition(metadata: Mapping[str, Any], where: str) -> str | None:
     """Return the definition that ``metadata.json`` names, or None where it names none."""
     if "definition" not in metadata:
         return None
@@ -152,7 +152,7 @@ def said_definition(metadata: Mapping[str, Any], where: str) -> str | None:
     return said
 
 
-def said_simulated(metadata: Mapping[str, Any], where: str) -> bool:
+def read_simulated(metadata: Mapping[str, Any], where: str) -> bool:
     """Return whether ``metadata.json`` says that the recordings were generated."""
     simulated = metadata.get("simulated", False)
     if not isinstance(simulated, bool):

@@ -76,7 +76,7 @@ def neurons_in(array: xr.DataArray, region: str) -> xr.DataArray:
     return chosen
 
 
-def marked(benchmark: B, simulated: bool) -> B:
+def mark_simulated(benchmark: B, simulated: bool) -> B:
     """Mark whether a benchmark's recordings are simulated; results inherit the mark."""
     benchmark.simulated = simulated  # type: ignore[attr-defined]
     return benchmark

@@ -8,7 +8,12 @@ from pathlib import Path
 import xarray as xr
 
 from neuroarena.families.brainscore.ceilings import NeuronalPropertyCeiling
-from neuroarena.families.brainscore.definitions.files import marked, read_stimuli, read_study, vision_folder
+from neuroarena.families.brainscore.definitions.files import (
+    mark_simulated,
+    read_stimuli,
+    read_study,
+    vision_folder,
+)
 from neuroarena.families.brainscore.definitions.tuning import (
     orientation_tuning,
     size_tuning,
@@ -98,4 +103,4 @@ def _benchmark(
         parent=parent,
         bibtex=BIBTEX,
     )
-    return marked(benchmark, assembly.attrs["simulated"])
+    return mark_simulated(benchmark, assembly.attrs["simulated"])

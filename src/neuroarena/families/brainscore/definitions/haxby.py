@@ -12,7 +12,7 @@ import pandas as pd
 import xarray as xr
 
 from neuroarena.families.brainscore.brain_score import Score
-from neuroarena.families.brainscore.definitions.files import marked, plain_folder
+from neuroarena.families.brainscore.definitions.files import mark_simulated, plain_folder
 from neuroarena.families.brainscore.errors import ConfigError, named
 from neuroarena.families.brainscore.models.precomputed import PrecomputedFeatures
 from neuroarena.families.brainscore.rsa import RSABenchmark
@@ -129,7 +129,7 @@ def haxby_2001_slice(
     """Make ``Haxby2001-slice`` from the folder that holds ``haxby_sub001_1slice.npz``."""
     folder = plain_folder(data, VARIABLE, "haxby2001", (FILE,))
     patterns, categories = read_patterns(folder / FILE)
-    return marked(HaxbySlice(patterns, categories, pictures, version), False)
+    return mark_simulated(HaxbySlice(patterns, categories, pictures, version), False)
 
 
 def read_patterns(path: Path) -> tuple[np.ndarray, list[str]]:

@@ -16,7 +16,7 @@ from neuroarena.families.brainscore.benchmark import BenchmarkBase, normalise
 from neuroarena.families.brainscore.brain_model import BrainModel, check_model
 from neuroarena.families.brainscore.brain_score import Score
 from neuroarena.families.brainscore.ceilings import rdm_ceiling
-from neuroarena.families.brainscore.definitions.files import marked, plain_folder
+from neuroarena.families.brainscore.definitions.files import mark_simulated, plain_folder
 from neuroarena.families.brainscore.errors import ConfigError
 from neuroarena.families.brainscore.kept_rows import offer_rows
 from neuroarena.families.brainscore.metrics.rdm import compare_rdms, dissimilarities
@@ -138,7 +138,7 @@ def kriegeskorte_2008_it(data: str | Path | None = None, version: int = 1) -> Di
         parent="IT",
         bibtex=BIBTEX,
     )
-    return marked(benchmark, False)
+    return mark_simulated(benchmark, False)
 
 
 def _human(path: Path) -> tuple[list[str], np.ndarray]:

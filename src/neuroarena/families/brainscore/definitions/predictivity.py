@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from neuroarena.families.brainscore.assemblies import average_time, squeeze_time
-from neuroarena.families.brainscore.definitions.files import marked, neurons_in, read_study
+from neuroarena.families.brainscore.definitions.files import mark_simulated, neurons_in, read_study
 from neuroarena.families.brainscore.loading import load_ceiling, load_metric
 from neuroarena.families.brainscore.neural import NeuralBenchmark
 from neuroarena.families.brainscore.repetitions import average_repetitions
@@ -57,7 +57,7 @@ def _majaj_hong(region: str, data: str | Path | None, version: int) -> NeuralBen
         parent=region,
         bibtex=MAJAJ_HONG_BIBTEX,
     )
-    return marked(benchmark, trials.attrs["simulated"])
+    return mark_simulated(benchmark, trials.attrs["simulated"])
 
 
 def freeman_ziemba_2013_v1(data: str | Path | None = None, version: int = VERSION) -> NeuralBenchmark:
@@ -85,4 +85,4 @@ def _freeman_ziemba(region: str, data: str | Path | None, version: int) -> Neura
         parent=region,
         bibtex=FREEMAN_ZIEMBA_BIBTEX,
     )
-    return marked(benchmark, trials.attrs["simulated"])
+    return mark_simulated(benchmark, trials.attrs["simulated"])

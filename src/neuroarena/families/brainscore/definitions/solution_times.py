@@ -12,7 +12,7 @@ from neuroarena.families.brainscore.assemblies import TimeBins, as_array, region
 from neuroarena.families.brainscore.benchmark import BenchmarkBase, normalise
 from neuroarena.families.brainscore.brain_model import BrainModel, check_model, model_name
 from neuroarena.families.brainscore.brain_score import Score
-from neuroarena.families.brainscore.definitions.files import marked, read_study
+from neuroarena.families.brainscore.definitions.files import mark_simulated, read_study
 from neuroarena.families.brainscore.errors import ConfigError, DataQualityError
 from neuroarena.families.brainscore.loading import load_metric
 from neuroarena.families.brainscore.neural import shown
@@ -113,4 +113,4 @@ def kar_2019(data: str | Path | None = None, version: int = 2) -> SolutionTimeBe
         parent="IT",
         bibtex=BIBTEX,
     )
-    return marked(benchmark, assembly.attrs["simulated"])
+    return mark_simulated(benchmark, assembly.attrs["simulated"])

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from neuroarena.families.brainscore.assemblies import TimeBins
 from neuroarena.families.brainscore.errors import ConfigError, named
 from neuroarena.families.brainscore.models import content
-from neuroarena.families.brainscore.models.time_bins import checked_bins
+from neuroarena.families.brainscore.models.time_bins import check_bins
 from neuroarena.families.brainscore.stimuli import StimulusSet
 from neuroarena.fingerprint import digest
 
@@ -84,7 +84,7 @@ class CallableFeatures(FeatureSource):
                 f"Features need a function of images; {named(wrong) or 'nothing'} was given instead."
             )
         self.layers = list(self.functions)
-        self.times = checked_bins(times) or None
+        self.times = check_bins(times) or None
         self.token = token
 
     def batch(self, images: list[Image], layer: str) -> Features:

@@ -14,7 +14,7 @@ from neuroarena.families.brainscore.errors import ConfigError, named
 from neuroarena.families.brainscore.models.cache import FeatureCache
 from neuroarena.families.brainscore.models.features import Features, FeatureSource, batches
 from neuroarena.families.brainscore.models.pca import Projection, Reduction
-from neuroarena.families.brainscore.models.time_bins import checked_bins, into_bins
+from neuroarena.families.brainscore.models.time_bins import average_into_bins, check_bins
 from neuroarena.families.brainscore.stimuli import StimulusSet, stimuli_from_paths
 
 
@@ -97,7 +97,7 @@ class RegionModel:
         ConfigError
             When no layer stands for the region.
         """
-        self._recording = (region, self._layer_of(region), checked_bins(time_bins))
+        self._recording = (region, self._layer_of(region), check_bins(time_bins))
 
     def _layer_of(self, region: str) -> str:
         if region in self.region_layer_map:
@@ -226,6 +226,6 @@ def _assembly(
         "time_bin_start": ("time_bin", np.array([start for start, _ in bins])),
         "time_bin_end": ("time_bin", np.array([end for _, end in bins])),
     }
-    binned = into_bins(values, own, bins)
+    binned = average_into_bins(values, own, bins)
     array = xr.DataArray(binned, dims=("presentation", "neuroid", "time_bin"), coords={**coords, **times})
     return array.squeeze("time_bin") if len(bins) == 1 else array

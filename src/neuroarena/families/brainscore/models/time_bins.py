@@ -11,7 +11,7 @@ from neuroarena.families.brainscore.assemblies import TimeBins
 from neuroarena.families.brainscore.errors import ConfigError
 
 
-def checked_bins(time_bins: Any) -> TimeBins:
+def check_bins(time_bins: Any) -> TimeBins:
     """Return time bins as a list of (start, end) in ms; None means no bins.
 
     Raises
@@ -21,7 +21,7 @@ def checked_bins(time_bins: Any) -> TimeBins:
 
     Examples
     --------
-    >>> checked_bins([[70, 170]])
+    >>> check_bins([[70, 170]])
     [(70, 170)]
     """
     bins = []
@@ -38,7 +38,7 @@ def checked_bins(time_bins: Any) -> TimeBins:
     return bins
 
 
-def into_bins(
+def average_into_bins(
     values: npt.NDArray[np.floating], own: TimeBins | None, wanted: TimeBins
 ) -> npt.NDArray[np.floating]:
     """Return responses in the wanted time bins.
@@ -63,7 +63,7 @@ def into_bins(
 
     Examples
     --------
-    >>> into_bins(np.array([[[1.0, 3.0]]]), [(0, 10), (10, 20)], [(0, 20), (10, 20)]).tolist()
+    >>> average_into_bins(np.array([[[1.0, 3.0]]]), [(0, 10), (10, 20)], [(0, 20), (10, 20)]).tolist()
     [[[2.0, 3.0]]]
     """
     if own is None:

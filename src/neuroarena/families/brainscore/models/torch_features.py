@@ -14,7 +14,7 @@ from neuroarena.families.brainscore.errors import ConfigError, named
 from neuroarena.families.brainscore.models import content
 from neuroarena.families.brainscore.models.features import Features, FeatureSource
 from neuroarena.families.brainscore.models.preprocessing import ImagePreprocessing
-from neuroarena.families.brainscore.models.time_bins import checked_bins
+from neuroarena.families.brainscore.models.time_bins import check_bins
 from neuroarena.fingerprint import digest
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class TorchFeatures(FeatureSource):
             raise ConfigError(f"Expected a torch.nn.Module, got a {type(module).__name__}.")
         self.module = module.to(device)
         self.preprocessing = preprocessing if preprocessing is not None else ImagePreprocessing()
-        self.times = checked_bins(times) or None
+        self.times = check_bins(times) or None
         self.device = device
         self.token = token
         self.layers = [name for name, _ in module.named_modules() if name]
