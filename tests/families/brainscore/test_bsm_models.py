@@ -136,7 +136,7 @@ def test_a_wrong_layer_is_refused_with_the_part_that_is_missing():
         features.check_layer("conv")
     with pytest.raises(ConfigError, match='layer "unused" does not run'):
         TorchFeatures(Recurrent(), SMALL).batch([shown().image("im0")], "unused")
-    with pytest.raises(ConfigError, match="run 3 times in one pass"):
+    with pytest.raises(ConfigError, match="runs 3 times in one pass"):
         TorchFeatures(Recurrent(), SMALL).batch([shown().image("im0")], "cell")
     with pytest.raises(ConfigError, match=r"torch\.nn\.Module, got a dict"):
         TorchFeatures({})
