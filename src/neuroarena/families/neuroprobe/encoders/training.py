@@ -31,9 +31,9 @@ class Schedule:
     select : str
         What the validation part chooses the kept step by: "loss" or "auroc".
     keep : str
-        "best" of the validation part, or "last" whatever it says. Without a validation part: the last.
+        "best" on the validation part, or "last" regardless. Without a validation part: the last.
     validate_every : int
-        Steps from one look at the validation part to the next.
+        Steps between two checks of the validation part.
     clip : float
         Largest norm of the gradient.
     weight_decay : float
@@ -68,7 +68,7 @@ def n_outputs(n_classes: int) -> int:
 
 
 def loss_of(logits: Any, targets: Any) -> Any:
-    """Sum the loss over rows: binary cross-entropy of one output, else cross-entropy."""
+    """Sum the loss over rows: binary cross-entropy of one output, otherwise cross-entropy."""
     torch = import_torch(PURPOSE)
     if logits.shape[1] == 1:
         return torch.nn.functional.binary_cross_entropy_with_logits(
@@ -78,7 +78,7 @@ def loss_of(logits: Any, targets: Any) -> Any:
 
 
 def probabilities(pieces: Pieces, n_rows: int, n_classes: int) -> np.ndarray:
-    """Give class probabilities of rows 0 to n_rows: float64 array (rows, classes)."""
+    """Return class probabilities of rows 0 to n_rows: float64 array (rows, classes)."""
     logits = all_logits(pieces, n_rows, n_classes).astype(np.float64)
     if logits.shape[1] == 1:
         from scipy.special import expit
@@ -128,7 +128,7 @@ class Trainee:
 
 
 def train(trainee: Trainee, schedule: Schedule) -> None:
-    """Train in place; chance comes from torch's current generator."""
+    """Train in place; random numbers come from torch's current generator."""
     torch = import_torch(PURPOSE)
     groups = [{"params": trainee.head.parameters(), "lr": schedule.head_rate}]
     if trainee.body is not None:
@@ -194,7 +194,7 @@ def _pace(torch: Any, optimiser: Any, schedule: Schedule) -> Callable[[float], N
 
 
 def _merit(trainee: Trainee, select: str) -> float:
-    """Say how good the model is on the validation part; higher is better."""
+    """Score the model on the validation part; higher is better."""
     torch = import_torch(PURPOSE)
     assert trainee.validation is not None
     assert trainee.validation_targets is not None
@@ -210,7 +210,7 @@ def _merit(trainee: Trainee, select: str) -> float:
 
 
 def split_rows(sizes: Sequence[int], rows: np.ndarray) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-    """Sort rows of several groups, numbered through, by group.
+    """Sort rows of several groups, numbered consecutively, by group.
 
     Yields
     ------
