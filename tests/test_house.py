@@ -87,8 +87,6 @@ def test_a_room_imports_only_rooms_above_it(path: Path):
     allowed = (
         set() if room in FOUNDATIONS else {room} if room in ALONE else set(ROOMS[: ROOMS.index(room) + 1])
     )
-    if room == "cli":
-        allowed.add("families")  # until the faces are looked up through the registry
     assert rooms_imported(path) <= allowed
 
 
@@ -183,3 +181,47 @@ def test_no_machine_path_and_no_registry_host_in_any_file():
         if path.is_file() and path != Path(__file__) and path.stat().st_size < 2**20:
             found = forbidden.search(path.read_text(encoding="utf-8", errors="ignore"))
             assert found is None, f"{name}: {found and found.group()}"
+
+
+FAMILY_WORDS = [
+    "neuroprobe",
+    "braintreebank",
+    "eeg2025",
+    "hbn",
+    "brainscore",
+    "things_eeg2",
+    "emg2qwerty",
+    "sleep_edf",
+    "muse_sleep",
+    "bci_commands",
+    "ssvep_exo",
+]
+FAMILY_WORD = re.compile(rf"(?<![a-z0-9])({'|'.join(FAMILY_WORDS)})(?![a-z0-9])", re.IGNORECASE)
+TEXTS = (".py", ".txt", ".toml", ".j2", ".html", ".css", ".js")
+GENERAL = [
+    path
+    for path in sorted(PACKAGE.rglob("*"))
+    if path.suffix in TEXTS and path.relative_to(PACKAGE).parts[0] != "families"
+]
+
+
+def docstring_lines(tree: ast.AST) -> set[int]:
+    lines: set[int] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            first = node.body[0] if node.body else None
+            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+                lines.update(range(first.lineno, (first.end_lineno or first.lineno) + 1))
+    return lines
+
+
+def test_no_general_room_names_a_family_or_holds_its_address():
+    named = []
+    for path in GENERAL:
+        text = path.read_text(encoding="utf-8")
+        documented = docstring_lines(ast.parse(text)) if path.suffix == ".py" else set()
+        for number, line in enumerate(text.splitlines(), 1):
+            address = "neuroarena.families." in line
+            if number not in documented and (address or FAMILY_WORD.search(line)):
+                named.append(f"{path.relative_to(PACKAGE)}:{number}: {line.strip()[:80]}")
+    assert named == []

@@ -32,12 +32,22 @@ def _report(paths: list[Path], as_json: bool, *lines: str) -> None:
 def decoder(
     name: Annotated[str, typer.Argument(help="Name, for example my-decoder.")],
     folder: Folder = Path(),
+    benchmark: Annotated[
+        str | None,
+        typer.Option("--benchmark", "-b", help="What it is for; by default the first task of the demo."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Write a decoder that works, with comments and a test."""
+    from neuroarena.benchmarks import resolve
     from neuroarena.decoders.scaffold import new_decoder
+    from neuroarena.demo import find_demo
 
-    paths = new_decoder(name, folder)
+    if benchmark is None:
+        plan = find_demo()
+        benchmark = f"{plan.family}/{plan.tasks[0]}"
+    resolve(benchmark)
+    paths = new_decoder(name, folder, benchmark)
     _report(
         paths,
         as_json,

@@ -129,4 +129,4 @@ def test_the_command_takes_rules_and_boards_over_tracks_by_name(ask):
     )
     code, said = ask("--rules", "challenge-2027")
     assert code == 2
-    assert "there are: challenge-2026, challenge-2026-public." in said
+    assert "There are: challenge-2026, challenge-2026-public." in said

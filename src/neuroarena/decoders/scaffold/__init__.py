@@ -7,7 +7,7 @@ from pathlib import Path
 from neuroarena.skeletons import SkeletonName, write_skeleton
 
 
-def new_decoder(name: str, folder: Path) -> list[Path]:
+def new_decoder(name: str, folder: Path, benchmark: str) -> list[Path]:
     """Write a commented decoder and its test into a folder.
 
     Parameters
@@ -15,6 +15,8 @@ def new_decoder(name: str, folder: Path) -> list[Path]:
     name : str
         Words joined by hyphens, underscores or spaces: "my-decoder".
     folder : Path
+    benchmark : str
+        The benchmark that its comments and its test name.
 
     Returns
     -------
@@ -31,4 +33,4 @@ def new_decoder(name: str, folder: Path) -> list[Path]:
         folder / f"{made.module}.py": "decoder.py.txt",
         folder / f"test_{made.module}.py": "test_decoder.py.txt",
     }
-    return write_skeleton(made, __package__, templates)
+    return write_skeleton(made, __package__, templates, benchmark=benchmark)
