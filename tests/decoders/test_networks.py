@@ -32,6 +32,13 @@ CLASSES = ("0", "1")
 ABLATIONS = ("stgcn", "stgcn-no-attention", "stgcn-no-graph", "stgcn-no-attention-no-graph")
 NETWORKS = ("mlp", "cnn", "cnn-raw", "eegnet", "gru", *ABLATIONS)
 KINDS = ("mlp", "cnn", "cnn-raw", "eegnet", "gru", "stgcn")
+
+
+def with_drills(names: tuple[str, ...], quick: tuple[str, ...]) -> list[object]:
+    """Rows of a table: a few names at once, the others as drills."""
+    return [name if name in quick else pytest.param(name, marks=pytest.mark.drill) for name in names]
+
+
 SMALL = FeatureChain((Laplacian(), Spectrogram(window_samples=16, max_hz=50.0)))
 NAMES = ["A1", "A2", "A3", "B1", "B2", "C1"]
 # Published learning rates are for hundreds of steps an epoch; a toy has a handful.
@@ -76,20 +83,20 @@ def area(decoder, classes=CLASSES) -> float:
     return float(roc_auc_score(truth, predicted, multi_class="ovr"))
 
 
-@pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.parametrize("name", with_drills(NETWORKS, KINDS))
 def test_a_network_learns_what_is_planted_with_and_without_a_validation_part(name):
     for validation in (True, False):
         assert area(fitted(network(name, patience=2), validation)) > 0.8
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", with_drills(KINDS, ("cnn-raw", "gru")))
 def test_a_network_tells_three_classes_apart(name):
     classes = ("low", "middle", "high")
     decoder = fitted(network(name, max_epochs=20), classes=classes)
     assert area(decoder, classes) > 0.75
 
 
-@pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.parametrize("name", with_drills(NETWORKS, KINDS))
 def test_the_same_seed_gives_the_same_numbers_whatever_ran_before_and_another_seed_others(name):
     def predicted(seed: int) -> np.ndarray:
         decoder = fitted(network(name, max_epochs=2), seed=seed, strength=0.3)
@@ -107,7 +114,8 @@ def test_the_same_seed_gives_the_same_numbers_whatever_ran_before_and_another_se
     assert not np.array_equal(first, other)
 
 
-@pytest.mark.parametrize("name", NETWORKS)
+# Long windows are asked of every registered decoder.
+@pytest.mark.parametrize("name", with_drills(NETWORKS, ("eegnet", "stgcn")))
 def test_every_network_keeps_the_contract_on_small_windows(name):
     checks = check_decoder(network(name, max_epochs=2), channel_table(NAMES), 100.0, 64, CLASSES)
     assert [check for check in checks if not check.passed] == []
@@ -379,7 +387,7 @@ def test_auroc_of_held_out_items_agrees_with_scikit_learn():
     assert auroc(said, few) == pytest.approx(np.mean(areas)), "a class that does not occur is left out"
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", with_drills(KINDS, ("cnn-raw", "gru")))
 def test_people_with_different_electrodes_are_joined_by_region(name):
     steps = () if name in ("cnn-raw", "eegnet") else (Spectrogram(window_samples=16, max_hz=50.0),)
     decoder = network(name, features=FeatureChain(steps))

@@ -48,14 +48,14 @@ def test_the_score_is_the_score_of_the_predictions():
     pd.testing.assert_frame_equal(again.table, result.unit_scores.table, check_exact=True)
 
 
-def test_one_worker_or_three_give_identical_numbers(tmp_path):
+def test_one_worker_or_two_give_identical_numbers(tmp_path):
     decoders = [("mean", Mean()), ("linear", toy_linear()), ("chance", Chance())]
-    by_one, by_three = (
+    by_one, by_two = (
         evaluate_all(decoders, [toy_benchmark()], ["within"], workers=workers, cache=tmp_path / str(workers))
-        for workers in (1, 3)
+        for workers in (1, 2)
     )
-    for one, three in zip(by_one, by_three, strict=True):
-        assert_same(one, three)
+    for one, two in zip(by_one, by_two, strict=True):
+        assert_same(one, two)
 
 
 def test_a_cache_hit_equals_recomputation(tmp_path):
@@ -120,7 +120,7 @@ def test_each_window_is_featured_once_for_all_decoders_and_folds(monkeypatch):
     ("how", "expected", "workers"),
     [
         ("raise", "the electrode fell off", 1),
-        ("raise", "the electrode fell off", 2),
+        pytest.param("raise", "the electrode fell off", 2, marks=pytest.mark.drill),
         ("nan", "NaN", 1),
         ("shape", "(3, 2)", 1),
     ],

@@ -70,18 +70,21 @@ def workers_of(process: subprocess.Popen) -> list[int]:
 @pytest.mark.parametrize(
     "seed", [0, pytest.param(1, marks=pytest.mark.drill), pytest.param(2, marks=pytest.mark.drill)]
 )
-def test_a_run_killed_three_times_at_random_gives_the_same_table(tmp_path, seed):
+def test_a_run_killed_three_times_at_random_leaves_no_worker_and_gives_the_same_table(tmp_path, seed):
     rng = random.Random(seed)
     for kill, workers in enumerate((2, 1, 1)):
         process = start(tmp_path, workers)
         wait_for_cells(process, tmp_path, 1 + kill * 2)
         time.sleep(rng.uniform(0, 0.3))
         before = cells(tmp_path)
+        alive = workers_of(process)
+        assert bool(alive) == (workers > 1)
         process.kill()
         process.wait()
+        wait_for_the_end_of(alive)
         assert before <= cells(tmp_path)
     assert not list((tmp_path / "out").glob("*")) or len(cells(tmp_path)) == 8
-    last = start(tmp_path)
+    last = start(tmp_path, workers=1)
     assert last.wait(timeout=180) == 0, last.stderr.read()
     (folder,) = find_results([tmp_path / "out"])
     killed = load_result(folder)
@@ -90,13 +93,7 @@ def test_a_run_killed_three_times_at_random_gives_the_same_table(tmp_path, seed)
     pd.testing.assert_frame_equal(killed.unit_scores.table, undisturbed.unit_scores.table, check_exact=True)
 
 
-def test_workers_end_when_their_parent_is_killed(tmp_path):
-    process = start(tmp_path)
-    wait_for_cells(process, tmp_path, 1)
-    workers = workers_of(process)
-    assert workers
-    process.kill()
-    process.wait()
+def wait_for_the_end_of(workers: list[int]) -> None:
     deadline = time.monotonic() + 30
     while any(Path(f"/proc/{pid}").exists() for pid in workers):
         assert time.monotonic() < deadline, "a worker outlived its parent"

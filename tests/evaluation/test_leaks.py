@@ -39,10 +39,10 @@ PLANTED = [
     ("sleep/muse", "channel", "channel", "TP10", False),
     ("sleep/muse", "length", "length", "length of the example", False),
     ("sleep/muse", "order", "order", "among all", True),
-    ("emg/emg2qwerty", "channel", "channel", "R15", False),
     ("emg/emg2qwerty", "order", "text", "characters of test texts", False),
 ]
 SLOWLY = [
+    ("emg/emg2qwerty", "channel", "channel", "R15", False),
     ("emg/emg2qwerty", "length", "length", "length of the", True),
     ("sleep/sleep-edf", "channel", "channel", "EEG Pz-Oz: steps", False),
     ("sleep/sleep-edf", "length", "length", "length of the example", False),
@@ -242,6 +242,7 @@ def test_a_stream_that_ends_when_it_is_answered_is_found_and_said_to_be_seen():
 
 
 @pytest.mark.skipif(not REAL.is_dir(), reason="the real recordings are not here")
+@pytest.mark.drill
 def test_the_fixed_order_of_the_real_flicker_recordings_is_found():
     ran = CliRunner().invoke(
         app,
