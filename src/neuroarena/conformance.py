@@ -192,7 +192,6 @@ _SHAPES: dict[str, Callable[[Any], Iterator[str]]] = {
     "options": _options,
     "importers": _importers,
     "exporters": _functions,
-    "checkpoints": _functions,
     "columns": _functions,
     "standings": _functions,
     "own_standings": _functions,

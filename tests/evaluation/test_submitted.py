@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -122,3 +124,16 @@ def test_embeddings_that_cannot_be_are_refused_by_row():
     table = pd.DataFrame({"id": ["a", "b"], "vector": [[0.0, 1.0], [0.0, 1e300]]})
     with pytest.raises(InputError, match=r'row 1 \(id "b"\): vector holds 1e\+300 at position 1'):
         check_predictions(table, pd.DataFrame({"id": ["a", "b"]}), manifest)
+
+
+def test_corrected_labels_are_another_question_and_never_answered_by_the_old_score(ran, tmp_path):
+    file = submitted(ran, tmp_path / "mine.parquet")
+    benchmark = toy_benchmark()
+    before = score_predictions(file, benchmark, "cross", out=tmp_path / "out")
+    examples = benchmark.examples
+    turned = examples.assign(target=examples["target"].to_numpy()[::-1])
+    corrected = dataclasses.replace(benchmark, make_examples=lambda: turned)
+    after = score_predictions(file, corrected, "cross", out=tmp_path / "out")
+    assert after.record.run_key != before.record.run_key
+    assert after.folder != before.folder
+    assert score_predictions(file, corrected, "cross").score == after.score

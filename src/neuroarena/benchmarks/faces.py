@@ -7,6 +7,7 @@ which is imported on first use. A family may have as many or as few as it needs.
 from __future__ import annotations
 
 import importlib
+import re
 from typing import Any
 
 from neuroarena.benchmarks.benchmark import Family
@@ -14,6 +15,7 @@ from neuroarena.benchmarks.names import FAMILIES
 from neuroarena.errors import InputError
 from neuroarena.registry import unknown_name
 
+_ADDRESS = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 # Face -> what it is, for `check family` and the documentation.
 FACES: dict[str, str] = {
     "options": "a pydantic model of the options of `load`",
@@ -49,15 +51,17 @@ def find_face(family: Family, name: str) -> Any:
         When the face is the address of something that cannot be imported.
     """
     value = getattr(family, name, None)
-    if not isinstance(value, str) or ":" not in value:
+    if not isinstance(value, str) or not _ADDRESS.fullmatch(value):
         return value
-    module, _, attribute = value.partition(":")
+    return _import(value, f'The face "{name}" of the family "{family.name}"')
+
+
+def _import(address: str, what: str) -> Any:
+    module, _, attribute = address.partition(":")
     try:
         return getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError) as error:
-        raise InputError(
-            f'The face "{name}" of the family "{family.name}" cannot be loaded from {value}: {error}.'
-        ) from error
+        raise InputError(f"{what} cannot be loaded from {address}: {error}.") from error
 
 
 def families_with(name: str) -> dict[str, Any]:
@@ -111,7 +115,4 @@ def choose_face(name: str, key: str, kind: str, plural: str | None = None) -> An
     if key not in offered:
         raise unknown_name(kind, key, sorted(offered), plural)
     thing = offered[key]
-    if isinstance(thing, str):
-        module, _, attribute = thing.partition(":")
-        return getattr(importlib.import_module(module), attribute)
-    return thing
+    return _import(thing, f'The {kind} "{key}"') if isinstance(thing, str) else thing

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from neuroarena.cli.options import Json
-from neuroarena.cli.output import print_json, print_table, shown
+from neuroarena.cli.output import print_json, shown
 
 app = typer.Typer(
     help="List, rename and remove kept results; every change is logged beside them.", no_args_is_help=True
@@ -33,12 +33,12 @@ def list_results(
     if as_json:
         print_json(rows)
         return
-    columns = ["kind", "name", "benchmark", "split", "score", "status", "simulated", "finished", "folder"]
-    cells = [
-        ["yes" if row[name] is True else "" if row[name] is False else shown(row[name]) for name in columns]
-        for row in rows
-    ]
-    print_table(columns, cells, f"{len(rows)} results")
+    for row in rows:
+        mark = " (simulated)" if row["simulated"] else ""
+        status = "" if row["status"] == "complete" else f", {row['status']}"
+        print(f"{row['name']}  {shown(row['score'])}{mark}  {row['benchmark']}, {row['split']}{status}")
+        print(f"    {row['kind']}, {row['finished']}: {row['folder']}")
+    print(f"{len(rows)} results" if len(rows) != 1 else "1 result")
 
 
 @app.command("rename")

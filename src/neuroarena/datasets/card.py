@@ -31,3 +31,14 @@ def read_card(root: str | Path) -> dict[str, Any] | None:
     if card.get("simulated") is not True:
         raise InputError(f'{path}: expected the card of a simulated dataset, which says "simulated": true.')
     return card
+
+
+def stamp_folder(root: str | Path) -> tuple[str, int]:
+    """Return where a folder really lies and when it was last written, so that an opened one is not kept too long.
+
+    A relative path means another folder after a change of directory, and a twin may be written anew in its place.
+    """
+    place = Path(root).resolve()
+    card = place / CARD
+    newest = card if card.exists() else place
+    return str(place), newest.stat().st_mtime_ns if newest.exists() else 0

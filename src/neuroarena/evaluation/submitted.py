@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from neuroarena.benchmarks import Benchmark, load_benchmarks, resolve
@@ -113,8 +114,11 @@ def judge_answers(benchmark: Benchmark, split: str, predictions: pd.DataFrame, a
         When the predictions are refused.
     """
     cut, manifest = benchmark.split(split), benchmark.manifest
-    units = score(predictions, benchmark.truth(cut), manifest, source=about.source.file)
-    asked = [about.kind, benchmark.name, manifest.hash, cut.hash, about.name, about.source.sha256]
+    truth = benchmark.truth(cut)
+    units = score(predictions, truth, manifest, source=about.source.file)
+    asked: list[Any] = [about.kind, benchmark.name, manifest.hash, cut.hash, about.name, about.source.sha256]
+    # The split hash covers ids only: corrected labels, or a twin beside the real data, are another question.
+    asked += [benchmark.simulated, _digest_truth(truth), units.table["score"].tolist()]
     finished = current_time()
     record = RunRecord(
         kind=about.kind,
@@ -181,3 +185,9 @@ def load_benchmark_of_file(
             f'"{name}" judges models, not files of predictions. Use: neuroarena run {name} -d MODEL'
         )
     return loaded
+
+
+def _digest_truth(truth: pd.DataFrame) -> str:
+    """Return a digest of what the answers were compared with: ids, units and targets."""
+    targets = [str(value.tolist() if isinstance(value, np.ndarray) else value) for value in truth["target"]]
+    return digest([truth["id"].astype(str).tolist(), truth["unit"].astype(str).tolist(), targets])

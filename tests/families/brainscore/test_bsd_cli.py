@@ -137,3 +137,13 @@ def test_comparisons_are_listed_with_their_question():
     assert rows[f"brainscore/{IT}"]["question"].startswith("How well does a model predict IT neurons")
     assert rows["brainscore/Kriegeskorte2008.IT-rdm"]["from"] == "neuroarena"
     assert {"neuroprobe/onset", "brainscore/Haxby2001-slice"} <= set(rows)
+
+
+@pytest.mark.parametrize(("version", "said"), [("99", "it has 4, 3"), ("0", "version")])
+def test_a_version_that_a_benchmark_does_not_have_is_refused(version, said):
+    for words in (
+        ("brainscore", "pixels", IT, "--version", version),
+        ("run", f"brainscore/{IT}", "-d", "pixels", "-O", f"version={version}"),
+    ):
+        with pytest.raises(InputError, match=said):
+            run(*words, "--data", str(small_twin()))

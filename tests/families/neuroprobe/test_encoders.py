@@ -204,7 +204,7 @@ def test_published_places_are_read_from_the_localization_folder(tmp_path):
 def test_encoders_of_sizes_that_do_not_fit_are_refused():
     from neuroarena.families.neuroprobe.encoders import PopT
 
-    with pytest.raises(InputError, match="width 768, and BrainBERT \\(tiny\\) gives 48"):
+    with pytest.raises(InputError, match="width 768, and BrainBERT \\(tiny\\) returns 48"):
         PopT(find_weights("popt"), find_weights("brainbert", size="tiny"))
     with pytest.raises(InputError, match="weights of popt, and those of brainbert are needed"):
         BrainBertLinear(find_weights("popt"))

@@ -176,7 +176,7 @@ def test_importing_nothing_or_the_impossible_is_refused(tmp_path: Path):
     folder = write_submission(tmp_path / "a", 0.6)
     with pytest.raises(InputError, match="No folder was named"):
         entries_from_neuroprobe([])
-    with pytest.raises(InputError, match="given twice"):
+    with pytest.raises(InputError, match="named twice"):
         entries_from_neuroprobe([folder, tmp_path / "x" / ".." / "a"])
     with pytest.raises(InputError, match="None of the submissions has scores of Cross-Subject"):
         entries_from_neuroprobe([folder], "Cross-Subject")

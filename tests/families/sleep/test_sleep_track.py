@@ -164,7 +164,7 @@ def test_a_real_folder_that_lacks_a_night_is_an_error(tmp_path: Path):
     assert not some.simulated
     for path in (tmp_path / "sleep-cassette").glob("SC4012*"):
         path.unlink()
-    with pytest.raises(InputError, match="the night SC4012 is missing"):
+    with pytest.raises(InputError, match=r"nights are missing \(1 in all\); the first is SC4012"):
         load_benchmark("sleep/sleep-edf", str(tmp_path), subjects=["SC400", "SC401"])
 
 

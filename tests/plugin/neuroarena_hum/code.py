@@ -16,7 +16,7 @@ from neuroarena.errors import NeuroarenaError
 from neuroarena.evaluation.code import CodeAnswers, CodeRequest, Sheet, TaskAnswers
 from neuroarena.progress import Progress
 from neuroarena.sandbox import run_isolated
-from neuroarena.sandbox.archives import unpacked
+from neuroarena.sandbox.archives import unpack_submission
 from neuroarena_hum.dataset import WINDOW
 
 GUEST = """
@@ -42,7 +42,7 @@ class HumContract:
                 for row in examples.itertuples()
             ]
         )
-        with unpacked(request.file, "hum.py") as code, tempfile.TemporaryDirectory() as scratch:
+        with unpack_submission(request.file, "hum.py") as code, tempfile.TemporaryDirectory() as scratch:
             given, out = Path(scratch) / "given", Path(scratch) / "out"
             given.mkdir()
             out.mkdir()

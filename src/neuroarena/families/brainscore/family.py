@@ -111,6 +111,9 @@ class BrainScore:
         from neuroarena.families.brainscore.loading import load_benchmark
 
         version = options.version
+        shipped = VERSIONS.get(task, ("1",)) if task in QUESTIONS else ()
+        if version is not None and shipped and str(version) not in shipped:
+            raise InputError(f"{self.name}/{task} has no version {version}; it has {', '.join(shipped)}.")
         chosen = version if version is not None or definition == LATEST else int(definition)
         given = {name: value for name, value in (("data", data), ("version", chosen)) if value is not None}
         takes = inspect.signature(benchmark_registry.get(task)).parameters

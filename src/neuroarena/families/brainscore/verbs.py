@@ -38,13 +38,15 @@ def brainscore(
     as_json: Json = False,
 ) -> None:
     """Compare a model of vision with recordings; the scores are normalised by what the recordings allow."""
+    from neuroarena.benchmarks.options import read_options
     from neuroarena.evaluation.comparisons import judge_models
     from neuroarena.families.brainscore import load_model
     from neuroarena.families.brainscore.family import FAMILY, LATEST, BrainScoreOptions
 
     sys.path.insert(0, "")  # a model may be given as module:function of a file in this folder
     candidate = load_model(model)
-    chosen = BrainScoreOptions(version=version)
+    given = {} if version is None else {"version": version}
+    chosen = read_options(BrainScoreOptions, given, "brainscore", benchmarks[0])
     comparisons = [
         FAMILY.load(name.removeprefix(f"{FAMILY.name}/"), LATEST, data, chosen) for name in benchmarks
     ]

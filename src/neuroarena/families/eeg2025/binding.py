@@ -11,6 +11,7 @@ import pandas as pd
 
 from neuroarena.benchmarks.split_rules import fold_of
 from neuroarena.benchmarks.splits import Split
+from neuroarena.datasets.card import stamp_folder
 from neuroarena.errors import InputError
 from neuroarena.families.eeg2025.hbn import HBN
 from neuroarena.families.eeg2025.hbn.facts import (
@@ -34,9 +35,14 @@ MINIMUM_MINUTES = 15.0
 FAST_PEOPLE = 4
 
 
-@functools.lru_cache(maxsize=8)
 def open_folder(root: str, releases: tuple[str, ...] | None) -> HBN:
-    """Open a folder of releases, once."""
+    """Open a folder of releases, once for as long as it is the same."""
+    return _open_folder(root, releases, stamp_folder(root))
+
+
+@functools.lru_cache(maxsize=8)
+def _open_folder(root: str, releases: tuple[str, ...] | None, stamp: tuple[str, int]) -> HBN:
+    del stamp  # only part of the cache key
     return HBN(root, releases)
 
 

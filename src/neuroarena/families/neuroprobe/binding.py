@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from neuroarena.datasets.card import stamp_folder
 from neuroarena.errors import InputError
 from neuroarena.families.neuroprobe import labels
 from neuroarena.families.neuroprobe.braintreebank import BrainTreebank, nonverbal_table, word_table
@@ -32,9 +33,14 @@ _STAND_INS = {"enhanced_pitch": "pitch", "delta_enhanced_pitch": "delta_pitch"}
 _READ_COLUMNS = frozenset(task.column for task in tasks_of("2025.07").values())
 
 
-@functools.lru_cache(maxsize=4)
 def open_folder(root: str) -> BrainTreebank:
-    """Open a BrainTreebank folder, once."""
+    """Open a BrainTreebank folder, once for as long as it is the same."""
+    return _open_folder(root, stamp_folder(root))
+
+
+@functools.lru_cache(maxsize=4)
+def _open_folder(root: str, stamp: tuple[str, int]) -> BrainTreebank:
+    del stamp  # only part of the cache key
     return BrainTreebank(root)
 
 

@@ -56,7 +56,9 @@ def sleep_edf_naps(data: SleepEDF, study: str, k: int, subjects: Iterable[str] |
         expected = [f"{person}{night}" for person in people for night in (1, 2)]
         absent = [key for key in expected if key not in nights and key not in UNPUBLISHED]
         if absent:
-            raise InputError(f"{data.root}: {len(absent)} nights are missing, the first is {absent[0]}.")
+            raise InputError(
+                f"{data.root}: nights are missing ({len(absent)} in all); the first is {absent[0]}."
+            )
     return tuple(
         Nap(key, night.subject, f"night-{night.night}", _stable_n2_s(data, key, k))
         for key, night in nights.items()

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from neuroarena.datasets.card import stamp_folder
 from neuroarena.datasets.folder import DatasetFolder
 from neuroarena.errors import InputError
 from neuroarena.families.bci.ssvep_exo.files import SubjectFile, read_subject
@@ -206,7 +207,12 @@ class TrialSource:
         return digest([file_digest(self.path), self.recording])
 
 
-@functools.lru_cache(maxsize=4)
 def open_folder(root: str) -> SsvepExo:
-    """Open a folder, once."""
+    """Open a folder, once for as long as it is the same."""
+    return _open_folder(root, stamp_folder(root))
+
+
+@functools.lru_cache(maxsize=4)
+def _open_folder(root: str, stamp: tuple[str, int]) -> SsvepExo:
+    del stamp  # only part of the cache key
     return SsvepExo(root)
