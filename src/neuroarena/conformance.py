@@ -200,5 +200,6 @@ _SHAPES: dict[str, Callable[[Any], Iterator[str]]] = {
     "code_contract": _code_contract,
     "rules": _rules,
     "submission_check": _function,
+    "model_check": _function,
     "entry_rules": _function,
 }

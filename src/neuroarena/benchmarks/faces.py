@@ -36,6 +36,7 @@ FACES: dict[str, str] = {
     "competition": "a ready competition file",
     "paper": "figures and tables of the family's papers",
     "maps": "analyses that only the family's papers define",
+    "model_check": "how a model that is shown stimuli is checked, by its name",
     "models": "models that are shown stimuli, by name, each with a description",
     "scaffold": "skeletons that `neuroarena new benchmark --kind` writes, by kind",
     "demo": "what `neuroarena demo` runs",

@@ -64,10 +64,15 @@ def decoder(
 ) -> None:
     """Check a decoder's contract on synthetic windows of a benchmark's shape; no data are needed."""
     from neuroarena.benchmarks import resolve
+    from neuroarena.benchmarks.faces import find_face
     from neuroarena.decoders import check_decoder, load_decoder
 
     sys.path.insert(0, "")
     family, definition, tasks = resolve(benchmark)
+    check_model = find_face(family, "model_check")
+    if check_model is not None:
+        _print_checks(check_model(name), as_json)
+        return
     window = family.window(tasks[0], definition)
     manifest = family.manifest(tasks[0], definition)
     checks = check_decoder(

@@ -147,3 +147,10 @@ def test_a_version_that_a_benchmark_does_not_have_is_refused(version, said):
     ):
         with pytest.raises(InputError, match=said):
             run(*words, "--data", str(small_twin()))
+
+
+@pytest.mark.parametrize("model", ["pixels", "tiny-cnn"])
+def test_a_model_that_is_listed_can_be_checked(model):
+    checks = json.loads(run("check", "decoder", model, "--benchmark", f"brainscore/{IT}", "--json"))
+    assert len(checks) == 3
+    assert all(check["passed"] for check in checks), checks

@@ -14,6 +14,8 @@ from neuroarena.families.brainscore.errors import ConfigError
 from neuroarena.registry import Registry
 
 Factory = Callable[..., Any]
+# What the command line lists, by kind.
+_LISTED = {"model": "decoders", "benchmark": "benchmarks brainscore"}
 
 _HOME = "neuroarena.families.brainscore"
 
@@ -158,6 +160,8 @@ class FactoryRegistry(Registry[Factory]):
 
     def _listed(self) -> str:
         """Return a hint on how to list the names of a registry of this module; other registries get none."""
+        if self.kind in _LISTED:
+            return f" See: neuroarena list {_LISTED[self.kind]}"
         mine = [name for name, found in globals().items() if found is self]
         return f" See: from {__name__} import {mine[0]}; {mine[0]}.names()" if mine else ""
 
