@@ -365,7 +365,15 @@ def test_a_benchmark_that_gives_no_number_is_refused_by_name(value):
         score(PixelModel(), Own("Own.IT-x", lambda: 1))
 
 
-@pytest.mark.parametrize("load", [load_benchmark, load_dataset, load_stimulus_set, load_metric, load_model])
+@pytest.mark.parametrize(
+    ("load", "command"), [(load_benchmark, "benchmarks brainscore"), (load_model, "decoders")]
+)
+def test_what_the_command_line_lists_is_hinted_at_with_its_command(load, command):
+    with pytest.raises(UnknownName, match=f"See: neuroarena list {command}$"):
+        load("nope")
+
+
+@pytest.mark.parametrize("load", [load_dataset, load_stimulus_set, load_metric])
 def test_the_hint_for_an_unknown_name_runs_as_it_is_written(load):
     with pytest.raises(UnknownName) as refused:
         load("nope")
