@@ -14,7 +14,7 @@ collect_ignore_glob = ["conftest.py", "*/conftest.py", "plugin/*"]
 
 # Machines are shared: how long an example takes says nothing about the code. `make drills` tries many more examples.
 settings.register_profile("quick", deadline=None, print_blob=True, max_examples=30)
-settings.register_profile("storm", deadline=None, print_blob=True, max_examples=200)
+settings.register_profile("storm", deadline=None, print_blob=True, max_examples=100)
 settings.load_profile("quick")
 
 
