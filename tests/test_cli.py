@@ -63,6 +63,19 @@ def test_a_run_says_where_it_is_and_that_it_is_simulated(place):
     assert (row["status"], row["simulated"], row["units"]) == ("complete", True, 4)
 
 
+def test_repeats_are_counted_and_a_decoder_without_chance_is_trained_once(place):
+    run = ["run", "neuroprobe/onset", "--data", "twin", "--split", "cross-session", "--repeats", "3"]
+    asked = [*run, "--decoder", "chance", "--decoder", "dummy", "--out", "repeated"]
+    ran = neuroarena_in(place, *asked, "--json")
+    assert [row["seeds"] for row in json.loads(ran.stdout)] == [3, 3]
+    assert "dummy draws nothing at random: it was trained once" in ran.stderr
+    assert "chance draws" not in ran.stderr
+    assert "seeds" in fine(place, *asked)
+    refused = neuroarena_in(place, *run, "--decoder", "chance", "--submission", "mine.parquet")
+    assert refused.returncode == 2
+    assert "--seed chooses the one to submit" in refused.stderr
+
+
 def test_the_same_file_gives_byte_identical_unit_scores_by_api_and_command(place):
     (folder,) = [path for path in find_results([place / "results"]) if "laplacian" in path.name]
     words = ["--data", "twin", "--split", "cross-session", "--out", "scored", "--name", "again"]

@@ -10,7 +10,10 @@ import pytest
 
 from entry_making import make_entry, make_manifest
 from neuroarena.board import Board, Rules, points_board, size, size_text, transfer_board
+from neuroarena.board.entries import Judge
+from neuroarena.board.selection import select
 from neuroarena.board.terminal import overview_table
+from neuroarena.board.training_seeds import seed_scores
 from neuroarena.errors import InputError
 from neuroarena.statistics import transfer_score
 
@@ -224,3 +227,24 @@ def test_two_suites_with_one_split_are_shown_with_their_own_overall():
         tasks = [one for one in board.rankings if one.family == whole.family]
         shown = overview_table(board, tasks, 100)
         assert whole.metric_title in str(shown.title)
+
+
+def test_training_seeds_of_a_pooled_score_are_on_the_scale_of_the_score_on_tasks_and_suites():
+    errors = {"response-time": (0.8, 1.0), "externalizing": (0.9, 1.3)}
+    tasks = {}
+    for task, (low, high) in errors.items():
+        seeds = [pooled("a", task, PEOPLE, [error] * 12).unit_scores for error in (low, high)]
+        tasks[task] = replace(pooled("a", task, PEOPLE, [(low + high) / 2] * 12), repeats=tuple(seeds))
+    judge = Judge()
+    fields = {task: select([entry], QUICK, judge) for task, entry in tasks.items()}
+    for task, field in fields.items():
+        scores = seed_scores(field, tasks[task].manifest)["a"]
+        assert scores.shape == (2, 12)
+        assert scores.mean(axis=1).tolist() == pytest.approx([-error for error in errors[task]])
+    seen = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("neuroarena.board.suites.rank_field", lambda field, *_: seen.append(field))
+        Board(tasks.values(), QUICK)
+    overall = seed_scores(seen[0], tasks["externalizing"].manifest)["a"]
+    expected = [-(0.3 * first + 0.7 * second) for first, second in zip(*errors.values(), strict=True)]
+    assert overall.mean(axis=1).tolist() == pytest.approx(expected)

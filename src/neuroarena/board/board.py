@@ -18,6 +18,7 @@ from neuroarena.board.ranking import TABLE_COLUMNS, Ranking, rank_field
 from neuroarena.board.rules import Rules
 from neuroarena.board.selection import Field, group_entries, select
 from neuroarena.board.suites import rank_suite
+from neuroarena.board.training_seeds import describe_training_noise
 from neuroarena.errors import InputError
 
 SCHEMA_VERSION = 1
@@ -46,7 +47,7 @@ class Board:
         One per family and split with several tasks, as the family's overall says; by default the score of a unit is
         its mean over the tasks.
     notes : tuple of str
-        Why an overall ranking is missing, where it is.
+        Why an overall ranking is missing, where it is; that training noise was not measured, where it was not.
 
     Raises
     ------
@@ -78,7 +79,8 @@ class Board:
             suites.setdefault((ranking.family, ranking.split), []).append((ranking, field))
         made = [rank_suite(parts, self.rules) for parts in suites.values() if len(parts) > 1]
         self.overall = tuple(one for one in made if isinstance(one, Ranking))
-        self.notes = tuple(one for one in made if isinstance(one, str))
+        noise = describe_training_noise(fields.values())
+        self.notes = (*(one for one in made if isinstance(one, str)), *([] if noise is None else [noise]))
 
     @property
     def simulated(self) -> bool:

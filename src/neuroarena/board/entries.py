@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 import numpy as np
 import pandas as pd
+from pydantic import BaseModel
 
 from neuroarena.errors import InputError
+from neuroarena.fingerprint import digest
 from neuroarena.scoring import COMBINERS, METRICS, Manifest
 from neuroarena.scoring.combiners import merged_columns
 
@@ -50,6 +52,8 @@ class Entry:
         What is known about how it was made: run_key, scorer_version, folder, split_hash, neuroarena, ...
     notes : tuple of str
         Short marks shown beside the team, such as "after the deadline".
+    repeats : tuple of DataFrame
+        Where it was trained with several seeds: unit scores of each, in the form of `unit_scores`, which is their mean.
 
     Raises
     ------
@@ -68,6 +72,7 @@ class Entry:
     reason: str | None = None
     provenance: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    repeats: tuple[pd.DataFrame, ...] = ()
 
     def __post_init__(self) -> None:
         """Check what every board relies on, and keep the time in UTC."""
@@ -111,13 +116,35 @@ def entries_from_results(results: Iterable[Result]) -> list[Entry]:
 
     A run that is not complete becomes an entry that says how many cells failed, and the first error. Where results of
     several kinds bear one name (a decoder that was run, and a file of its predictions), each but the run is shown with
-    its kind, as in "ridge (predictions)".
+    its kind, as in "ridge (predictions)". A run whose training seeds are all among those of another run of the same
+    decoder is left out: the mean over more seeds replaces it, however lucky it was.
     """
-    everything = list(results)
+    everything = _with_most_seeds(list(results))
     kinds: dict[tuple[str, str], set[str]] = {}
     for result in everything:
         kinds.setdefault((result.record.family, result.record.decoder.name), set()).add(result.record.kind)
     return [_entry(each, kinds[each.record.family, each.record.decoder.name]) for each in everything]
+
+
+def _with_most_seeds(results: list[Result]) -> list[Result]:
+    """Leave out runs whose seeds are a part of those of another run that differs in nothing else."""
+
+    def question(result: Result) -> str:
+        record = result.record
+        asked = (record.kind, record.simulated, record.benchmark, record.split, record.decoder)
+        return digest([part.model_dump() if isinstance(part, BaseModel) else part for part in asked])
+
+    repeated: dict[str, list[set[int]]] = {}
+    for result in results:
+        if result.repeats:
+            repeated.setdefault(question(result), []).append(set(result.record.seeds))
+    if not repeated:
+        return results
+    return [
+        result
+        for result in results
+        if not any(set(result.record.seeds) < seeds for seeds in repeated.get(question(result), ()))
+    ]
 
 
 def _entry(result: Result, kinds: set[str]) -> Entry:
@@ -138,6 +165,7 @@ def _entry(result: Result, kinds: set[str]) -> Entry:
             "kind": record.kind,
             "scorer_version": record.scorer_version,
             "seed": record.seed,
+            "seeds": list(record.seeds),
             "neuroarena": record.neuroarena,
             "manifest_hash": record.benchmark.manifest_hash,
             "split_hash": record.split.hash,
@@ -146,6 +174,7 @@ def _entry(result: Result, kinds: set[str]) -> Entry:
             "encoder_weights": record.decoder.encoder_weights,
             "folder": None if result.folder is None else result.folder.name,
         },
+        repeats=tuple(each.unit_scores.table for each in result.repeats),
     )
 
 
@@ -176,6 +205,8 @@ class Judged:
         What the manifest's combiner takes, without ``count``.
     score, tie_break : float
         Of all units; higher is better.
+    repeats : tuple of Judged
+        The same for each training seed, where there are several.
     """
 
     entry: Entry
@@ -185,6 +216,7 @@ class Judged:
     columns: dict[str, np.ndarray]
     score: float
     tie_break: float | None
+    repeats: tuple[Judged, ...] = ()
 
 
 class Judge:
@@ -196,6 +228,20 @@ class Judge:
 
     def __call__(self, entry: Entry) -> Judged | str:
         """Merge the folds of an entry and combine its units, or return why it cannot rank."""
+        judged = self._judge(entry)
+        if isinstance(judged, str) or not entry.repeats:
+            return judged
+        repeats: list[Judged] = []
+        for table in entry.repeats:
+            one = self._judge(replace(entry, unit_scores=table, repeats=()))
+            if isinstance(one, str):
+                return one
+            if one.units != judged.units:
+                return "its training seeds were not judged on the same units"
+            repeats.append(one)
+        return replace(judged, repeats=tuple(repeats))
+
+    def _judge(self, entry: Entry) -> Judged | str:
         table = entry.unit_scores
         if entry.reason is not None:
             return entry.reason

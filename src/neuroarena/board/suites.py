@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -107,6 +108,19 @@ def _suite_field(overall: Overall, tasks: dict[str, _Part]) -> Field:
 
 
 def _judge(overall: Overall, tasks: dict[str, Judged]) -> Judged:
+    """Combine what one team has on all tasks; seed by seed too, where every task has as many training seeds."""
+    made = _combine_tasks(overall, tasks)
+    counts = {len(one.repeats) for one in tasks.values()}
+    if len(counts) > 1:
+        return made
+    repeats = (
+        _combine_tasks(overall, {task: one.repeats[at] for task, one in tasks.items()})
+        for at in range(counts.pop())
+    )
+    return replace(made, repeats=tuple(repeats))
+
+
+def _combine_tasks(overall: Overall, tasks: dict[str, Judged]) -> Judged:
     """Combine what one team has on all tasks: unit by unit where that is the same, else by additive columns."""
     first = next(iter(tasks.values()))
     sign = first.entry.manifest.sign

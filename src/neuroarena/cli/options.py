@@ -58,6 +58,15 @@ Workers = Annotated[
     ),
 ]
 Seed = Annotated[int, typer.Option("--seed", help="Seed of everything random.")]
+Repeats = Annotated[
+    int,
+    typer.Option(
+        "--repeats",
+        min=1,
+        metavar="N",
+        help="Train N times, with the seed and the N - 1 that follow it; boards then include the noise of training.",
+    ),
+]
 Cache = Annotated[
     Path | None,
     typer.Option(

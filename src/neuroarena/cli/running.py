@@ -41,6 +41,7 @@ def run(
     contact: options.Contact = None,
     external_data: options.ExternalData = None,
     seed: options.Seed = 0,
+    repeats: options.Repeats = 1,
     cache: options.Cache = None,
     as_json: options.Json = False,
 ) -> None:
@@ -53,8 +54,9 @@ def run(
     named = _decoders(decoder, grid or [], notch, downsample)
     splits = list(split) if split else [None]
     if submission is not None:
-        _check_single(len(named) * len(loaded) * len(splits), submission)
+        _check_single(len(named) * len(loaded) * len(splits), repeats, submission)
     told: dict[str, Any] = {"out": out, "workers": workers or available_cores(), "seed": seed, "cache": cache}
+    told["repeats"] = repeats
     with TerminalProgress() as progress:
         results = evaluate_all(named, loaded, splits, progress=progress, **told)
     if submission is not None:
@@ -65,6 +67,8 @@ def run(
 def _print_results(results: list[Result], benchmark: str, out: Path, as_json: bool) -> None:
     """Print one row per run, and failures on standard error; exit with code 1 when there are any."""
     rows = [_row(result) for result in results]
+    for text in _same_for_every_seed(results):
+        print(f"neuroarena: {text}", file=sys.stderr)
     if as_json:
         print_json(rows)
     else:
@@ -74,6 +78,15 @@ def _print_results(results: list[Result], benchmark: str, out: Path, as_json: bo
         print(f"neuroarena: {row['decoder']} on {row['benchmark']}: {row['reason']}", file=sys.stderr)
     if failed:
         raise typer.Exit(1)
+
+
+def _same_for_every_seed(results: list[Result]) -> list[str]:
+    """Name the decoders that were trained once although several repeats were asked for."""
+    fixed = [each.record for each in results if each.record.repeats and not each.record.repeats.chance]
+    return [
+        f"{name} draws nothing at random: it was trained once, and every seed gives the same scores."
+        for name in dict.fromkeys(record.decoder.name for record in fixed)
+    ]
 
 
 def _write_submission(
@@ -116,13 +129,18 @@ def _decoders(
     return [prepare_decoder(name, decoder, frequencies, downsample) for name, decoder in pairs]
 
 
-def _check_single(n_runs: int, submission: Path) -> None:
+def _check_single(n_runs: int, repeats: int, submission: Path) -> None:
     from neuroarena.errors import InputError
 
     if n_runs != 1:
         raise InputError(
             f"{submission.name}: a submission holds the predictions of one decoder on one split of one task, and this "
             f"command makes {n_runs} runs. Name one of each."
+        )
+    if repeats != 1:
+        raise InputError(
+            f"{submission.name}: a submission holds the predictions of one trained model, and --repeats {repeats} "
+            f"trains {repeats}. Leave --repeats out; --seed chooses the one to submit."
         )
     if not submission.absolute().parent.is_dir():
         raise InputError(f"{submission}: there is no such folder to write into.")
@@ -132,8 +150,11 @@ def _check_single(n_runs: int, submission: Path) -> None:
 
 def _print_rows(rows: list[dict[str, object]], benchmark: str, out: Path) -> None:
     mark = " (simulated)" if any(row["simulated"] for row in rows) else ""
-    columns = ["benchmark", "split", "decoder", "score", "units", "status"]
-    print_table(columns, [[shown(row[name]) for name in columns] for row in rows], title=f"{benchmark}{mark}")
+    seeds = ["seeds"] if any("seeds" in row for row in rows) else []
+    columns = ["benchmark", "split", "decoder", "score", "units", *seeds, "status"]
+    print_table(
+        columns, [[shown(row.get(name)) for name in columns] for row in rows], title=f"{benchmark}{mark}"
+    )
     print(f"Results are in {out}. Rank them with: neuroarena board {out}")
 
 
@@ -149,6 +170,7 @@ def _row(result: object) -> dict[str, object]:
         "score": result.score,
         "metric": record.metric,
         "units": 0 if result.unit_scores is None else result.unit_scores.table["unit"].nunique(),
+        **({} if record.repeats is None else {"seeds": len(record.seeds)}),
         "simulated": record.simulated,
         "status": record.status,
         "reason": f"{len(failed)} of {len(record.cells)} cells failed; the first: {failed[0].error}"

@@ -44,6 +44,12 @@ class CellCache:
         with replacing(self.path(key)) as temporary:
             pq.write_table(table, temporary)
 
+    def read_note(self, key: str) -> dict[str, Any]:
+        """Return the note of a cell without reading its predictions."""
+        metadata = pq.read_schema(self.path(key)).metadata or {}
+        note: dict[str, Any] = json.loads(metadata.get(_NOTE, b"{}"))
+        return note
+
     def read(self, key: str) -> tuple[pd.DataFrame, dict[str, Any]]:
         """Return what :meth:`write` stored."""
         table = pq.read_table(self.path(key))

@@ -44,7 +44,11 @@ class FeatureShard:
 
 @dataclass(frozen=True)
 class Cell:
-    """Fit one decoder on the training part of one fold and predict its test part."""
+    """Fit one decoder on the training part of one fold and predict its test part.
+
+    `seed` is that of training. A repeat with another one is asked the same questions in the same order: those of
+    `asking_seed`, which is `seed` unless given.
+    """
 
     benchmark: str
     split: str
@@ -57,6 +61,7 @@ class Cell:
     validation: tuple[WindowSet, ...] | tuple[StreamSet, ...]
     test: tuple[WindowSet, ...] | tuple[StreamSet, ...]
     vector_length: int | None = None
+    asking_seed: int | None = None
 
     @property
     def label(self) -> str:
@@ -81,13 +86,16 @@ class Cell:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             train, validation = self._groups(self.train, cache), self._groups(self.validation, cache)
-            decoder.fit(train, validation or None, self._context())
+            context = self._context()
+            untouched = _chance_state(context.rng)
+            decoder.fit(train, validation or None, context)
+            drew = _chance_state(context.rng) != untouched or _holds(decoder, context.rng)
             del train, validation
             predicted = self._ask(decoder, cache)
         ids = np.concatenate([part.table["id"].to_numpy() for part in self.test])
         table = prediction_table(predicted, ids, self.manifest)
         said = sorted({f"{warning.category.__name__}: {warning.message}" for warning in caught})
-        CellCache(cache).write(self.key, table, {"warnings": said})
+        CellCache(cache).write(self.key, table, {"warnings": said, "drew": drew})
 
     @property
     def _blind(self) -> bool:
@@ -112,10 +120,23 @@ class Cell:
 
     def _ask(self, decoder: Decoder, cache: Path) -> Any:
         # A separate generator: what a decoder draws while it learns must not change the order of the questions.
-        rng = np.random.default_rng([self.seed, 1])
+        seed = self.seed if self.asking_seed is None else self.asking_seed
+        rng = np.random.default_rng([seed, 1])
         windows = [part for part in self.test if isinstance(part, WindowSet)]
         if self.manifest.stream is None:
             return predict_windows(decoder, windows, cache, rng, self._blind)
         streams = [part for part in self.test if isinstance(part, StreamSet)]
         listener: Any = decoder
         return predict_streams(listener, streams, self.manifest.stream, rng)
+
+
+def _chance_state(rng: np.random.Generator) -> tuple[Any, int]:
+    """Return what changes when something is drawn from a generator, or when others are spawned from it."""
+    return rng.bit_generator.state, rng.bit_generator.seed_seq.n_children_spawned  # type: ignore[attr-defined]
+
+
+def _holds(decoder: Decoder, rng: np.random.Generator) -> bool:
+    """Return whether a fitted decoder keeps the generator, and may therefore draw when it predicts."""
+    copied: dict[int, Any] = {}
+    copy.deepcopy(decoder, copied)
+    return id(rng) in copied or id(rng.bit_generator) in copied

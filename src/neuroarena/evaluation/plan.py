@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,10 @@ from neuroarena.recordings import Recording
 
 @dataclass(frozen=True)
 class RunPlan:
-    """One decoder on one split of one benchmark: a line of a board."""
+    """One decoder on one split of one benchmark: a line of a board.
+
+    `cells` are those of the first training; :meth:`cells_of` returns those of every repeat.
+    """
 
     benchmark: Benchmark
     split: Split
@@ -34,6 +37,18 @@ class RunPlan:
     identity: Identity
     seed: int
     cells: tuple[Cell, ...]
+    n_repeats: int = 1
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        """The seeds of the repeats: the given one and those that follow it."""
+        return tuple(range(self.seed, self.seed + self.n_repeats))
+
+    def cells_of(self, seed: int) -> tuple[Cell, ...]:
+        """Return the cells of one repeat: the same parts and questions, trained with a different seed."""
+        if seed == self.seed:
+            return self.cells
+        return tuple(_repeat_cell(cell, seed) for cell in self.cells)
 
     @property
     def key(self) -> str:
@@ -45,6 +60,7 @@ class RunPlan:
             self.decoder_name,
             self.seed,
         ]
+        asked += [] if self.n_repeats == 1 else [f"{self.n_repeats} repeats"]
         return digest([*asked, sorted(cell.key for cell in self.cells)])
 
 
@@ -67,14 +83,19 @@ def plan_runs(
     benchmarks: Iterable[Benchmark],
     splits: Sequence[str | None],
     seed: int = 0,
+    repeats: int = 1,
 ) -> list[RunPlan]:
     """Lay out every decoder on every split of every benchmark; None is a benchmark's first split.
+
+    With several `repeats`, each run is trained once per seed, from `seed` on.
 
     Raises
     ------
     InputError
-        For an unknown split, a missing recording, or a window outside its recording.
+        For an unknown split, a missing recording, a window outside its recording, or fewer than one repeat.
     """
+    if repeats < 1:
+        raise InputError(f"A decoder is trained at least once; got {repeats} repeats.")
     code = code_fingerprint(cell_module)
     identities = [identify(decoder) for _, decoder in decoders]
     plans = []
@@ -90,7 +111,7 @@ def plan_runs(
                 cells = tuple(
                     _plan_cell(decoder, identity, benchmark, split, parts, seed, code) for parts in folds
                 )
-                plans.append(RunPlan(benchmark, split, name, decoder, identity, seed, cells))
+                plans.append(RunPlan(benchmark, split, name, decoder, identity, seed, cells, repeats))
     return plans
 
 
@@ -143,7 +164,7 @@ def _plan_cell(
     seed: int,
     code: str,
 ) -> Cell:
-    cell_seed = int(digest([seed, benchmark.name, split.name, parts.fold.name])[:15], 16)
+    cell_seed = _cell_seed(seed, benchmark.name, split.name, parts.fold.name)
     key = digest(
         {
             "benchmark": benchmark.name,
@@ -167,6 +188,16 @@ def _plan_cell(
         test=parts.test,
         vector_length=None if benchmark.codebook is None else benchmark.codebook.length,
     )
+
+
+def _cell_seed(seed: int, benchmark: str, split: str, fold: str) -> int:
+    return int(digest([seed, benchmark, split, fold])[:15], 16)
+
+
+def _repeat_cell(cell: Cell, seed: int) -> Cell:
+    trained = _cell_seed(seed, cell.benchmark, cell.split, cell.fold)
+    key = digest({"repeat of": cell.key, "seed": trained})
+    return replace(cell, seed=trained, asking_seed=cell.seed, key=key)
 
 
 def _window_sets(

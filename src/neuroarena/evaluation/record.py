@@ -75,9 +75,10 @@ class DecoderRecord(_Part):
 
 
 class CellRecord(_Part):
-    """How one fold ended."""
+    """How one fold ended; where a run was repeated, with the seed of the repeat."""
 
     fold: Text
+    seed: int | None = None
     key: str | None = None
     status: Status
     warnings: tuple[str, ...] = ()
@@ -95,6 +96,21 @@ class SourceRecord(_Part):
     sha256: Text
 
 
+class RepeatsRecord(_Part):
+    """The seeds with which a decoder was trained.
+
+    Attributes
+    ----------
+    seeds : tuple of int
+        One per repeat, the record's own `seed` first.
+    chance : bool
+        Whether the decoder draws at random. One that does not was trained once, because every seed gives the same.
+    """
+
+    seeds: Annotated[tuple[Count, ...], Field(min_length=2)]
+    chance: bool
+
+
 class RunRecord(_Part):
     """What a result says about itself.
 
@@ -108,6 +124,8 @@ class RunRecord(_Part):
         SHA-256 over what was asked; the same question has the same key.
     score : float or None
         The score of all units; None unless the run is complete and has unit scores.
+    repeats : RepeatsRecord or None
+        The training seeds, where there are several; `score` is then that of unit scores averaged over them.
     left_out : mapping of str to str
         "predictions" or "unit_scores" -> why this result has none.
     reported : mapping
@@ -124,6 +142,7 @@ class RunRecord(_Part):
     decoder: DecoderRecord
     source: SourceRecord | None = None
     seed: Count
+    repeats: RepeatsRecord | None = None
     score: float | None = None
     metric: Text
     scorer_version: str | None = None
@@ -161,9 +180,16 @@ class RunRecord(_Part):
         """The task within the family."""
         return self.benchmark.name.partition("/")[2]
 
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        """The seeds of all trainings."""
+        return (self.seed,) if self.repeats is None else self.repeats.seeds
+
     def to_json(self) -> dict[str, Any]:
-        """Return the record as plain JSON values, the schema version first."""
-        return self.model_dump(mode="json")
+        """Return the record as plain JSON values, the schema version first; repeats only where there are any."""
+        if self.repeats is not None:
+            return self.model_dump(mode="json")
+        return self.model_dump(mode="json", exclude={"repeats": True, "cells": {"__all__": {"seed"}}})
 
 
 def current_time() -> datetime.datetime:

@@ -19,11 +19,13 @@ from neuroarena.atomic import write_json
 from neuroarena.errors import InputError
 from neuroarena.evaluation.intervals import score_interval
 from neuroarena.evaluation.record import RunRecord, read_record
+from neuroarena.evaluation.repeats import Repeat, read_scores_by_seed, write_scores_by_seed
 from neuroarena.scoring import Manifest, UnitScores, read_predictions, write_predictions
 from neuroarena.scoring.files import MAX_VECTOR_LENGTH
 from neuroarena.scoring.parquet import open_parquet, read_rows, write_parquet
 
 RECORD, PREDICTIONS, UNIT_SCORES = "record.json", "predictions.parquet", "unit_scores.parquet"
+SCORES_BY_SEED = "unit_scores_by_seed.parquet"
 
 
 @dataclass(frozen=True, repr=False)
@@ -37,16 +39,21 @@ class Result:
     predictions : DataFrame or None
         None when no cell could be computed; ``record.left_out`` says it where a path keeps none. Of a decoder, a file
         or code: as :func:`neuroarena.scoring.score` takes them. Of a model: ``split``, ``id`` and ``values``, a list of
-        numbers over neuroids (or over images, for rows of a dissimilarity matrix).
+        numbers over neuroids (or over images, for rows of a dissimilarity matrix). Of a decoder that was trained with
+        several seeds: those of the first; averaging them would make a different decoder.
     unit_scores : UnitScores or None
+        Averaged over training seeds, where there are several.
     folder : Path or None
         Where it is kept, if it is.
+    repeats : tuple of Repeat
+        One per training seed; empty for a run that was trained once, or is not complete.
     """
 
     record: RunRecord
     predictions: pd.DataFrame | None
     unit_scores: UnitScores | None
     folder: Path | None = None
+    repeats: tuple[Repeat, ...] = ()
 
     @property
     def complete(self) -> bool:
@@ -66,6 +73,26 @@ class Result:
         if not self.complete or self.unit_scores is None:
             return None
         return score_interval(self.unit_scores, self.manifest, self.record.split.name)
+
+    def predictions_of(self, seed: int) -> pd.DataFrame:
+        """Return the predictions of one training seed.
+
+        Raises
+        ------
+        InputError
+            When the run was not trained with this seed, or kept no predictions.
+        """
+        if seed not in self.record.seeds or self.predictions is None:
+            known = ", ".join(map(str, self.record.seeds))
+            raise InputError(f"{run_name(self.record)}: no predictions of seed {seed}; there are: {known}.")
+        held = {each.seed: each.predictions for each in self.repeats}.get(seed)
+        if held is not None:
+            return held
+        path = None if self.folder is None else self.folder / predictions_name(seed)
+        if seed == self.record.seed or path is None or not path.exists():
+            # A decoder that draws nothing was trained once: every seed has the predictions of the first.
+            return self.predictions
+        return _read_predictions(path, self.record)
 
     @property
     def manifest(self) -> Manifest:
@@ -102,9 +129,11 @@ def save_result(result: Result, out: Path) -> Result:
     temporary = Path(tempfile.mkdtemp(prefix=f".{name}.", dir=out))
     try:
         if result.predictions is not None:
-            _write_predictions(temporary / PREDICTIONS, result)
+            _write_predictions(temporary / PREDICTIONS, result.predictions, result.record)
         if result.unit_scores is not None:
             result.unit_scores.write(temporary / UNIT_SCORES)
+        if result.repeats:
+            _write_repeats(temporary, result)
         write_json(temporary / RECORD, result.record.to_json())
         temporary.chmod(0o755)
         os.rename(temporary, folder)
@@ -131,11 +160,13 @@ def load_result(folder: str | Path) -> Result:
     folder = Path(folder)
     record = read_record(read_plain_record(folder), folder / RECORD)
     predictions, scores = folder / PREDICTIONS, folder / UNIT_SCORES
+    repeated = record.repeats is not None and record.complete
     return Result(
         record,
         _read_predictions(predictions, record) if predictions.exists() else None,
         UnitScores.read(scores) if scores.exists() else None,
         folder,
+        read_scores_by_seed(folder / SCORES_BY_SEED, record.seeds) if repeated else (),
     )
 
 
@@ -183,15 +214,27 @@ def find_results(paths: list[Path] | tuple[Path, ...]) -> list[Path]:
     return list(dict.fromkeys(folders))
 
 
-def _write_predictions(path: Path, result: Result) -> None:
-    assert result.predictions is not None
-    if result.record.kind != "model":
-        write_predictions(path, result.predictions, result.manifest)
+def predictions_name(seed: int) -> str:
+    """Name the file with the predictions of a training seed after the first, which has the usual name."""
+    return f"predictions_seed_{seed}.parquet"
+
+
+def _write_repeats(folder: Path, result: Result) -> None:
+    """Write the scores of every seed, and the predictions of those that differ from the first seed's."""
+    write_scores_by_seed(folder / SCORES_BY_SEED, result.repeats)
+    if result.record.repeats is not None and result.record.repeats.chance:
+        for each in result.repeats[1:]:
+            assert each.predictions is not None
+            _write_predictions(folder / predictions_name(each.seed), each.predictions, result.record)
+
+
+def _write_predictions(path: Path, table: pd.DataFrame, record: RunRecord) -> None:
+    if record.kind != "model":
+        write_predictions(path, table, record.manifest)
         return
-    table = result.predictions
     columns = {name: pa.array(table[name].astype(str), pa.string()) for name in ("split", "id")}
     values = pa.array(list(table["values"]), pa.list_(pa.float32()))
-    said = {"schema_version": 1, "kind": "model", "benchmark": result.manifest.name}
+    said = {"schema_version": 1, "kind": "model", "benchmark": record.manifest.name}
     write_parquet(path, pa.table({**columns, "values": values}), said)
 
 

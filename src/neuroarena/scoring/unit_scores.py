@@ -153,7 +153,7 @@ def reported_value(table: pd.DataFrame, metric: Metric, column: str | None = Non
 
 
 def _type_of(column: str) -> pa.DataType:
-    return pa.string() if column in KEY_COLUMNS else pa.int64() if column == "n" else pa.float64()
+    return pa.string() if column in KEY_COLUMNS else pa.int64() if column in ("n", "seed") else pa.float64()
 
 
 def _said(metadata: bytes | None, source: str) -> dict[str, Any]:

@@ -1,0 +1,146 @@
+"""Put the cells of a run together: predictions, unit scores and the record."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from neuroarena.evaluation.cache import CellCache
+from neuroarena.evaluation.cell import Cell
+from neuroarena.evaluation.engine import Outcome
+from neuroarena.evaluation.plan import RunPlan
+from neuroarena.evaluation.record import (
+    BenchmarkRecord,
+    CellRecord,
+    DecoderRecord,
+    RepeatsRecord,
+    RunRecord,
+    SplitRecord,
+    current_time,
+    made_with,
+)
+from neuroarena.evaluation.repeats import Repeat, average_scores
+from neuroarena.evaluation.results import Result
+from neuroarena.scoring import UnitScores, score
+
+
+def draws_at_random(plan: RunPlan, kept: CellCache) -> bool | None:
+    """Return whether the decoder drew anything in its first training; None when that was not completed.
+
+    The generator of the context is the only source of chance that the contract allows, so one that is neither drawn
+    from nor kept makes every seed the same.
+    """
+    if not all(cell.key in kept for cell in plan.cells):
+        return None
+    return any(kept.read_note(cell.key).get("drew", True) for cell in plan.cells)
+
+
+def assemble(
+    plan: RunPlan, kept: CellCache, outcomes: Mapping[str, Outcome], started: datetime.datetime
+) -> Result:
+    """Put the cells of a run together, score them and write the record."""
+    cells, predictions, unit_scores = _training(plan, plan.cells, kept, outcomes)
+    chance = None if plan.n_repeats == 1 else draws_at_random(plan, kept)
+    if chance is None or predictions is None or unit_scores is None:
+        # Trained once, or the first training failed and the others were not begun.
+        return Result(_record(plan, cells, unit_scores, None, started), predictions, unit_scores)
+    repeats = [Repeat(plan.seed, unit_scores, predictions)]
+    said = [each.model_copy(update={"seed": plan.seed}) for each in cells]
+    for seed in plan.seeds[1:]:
+        if not chance:
+            repeats.append(Repeat(seed, unit_scores, predictions))
+            continue
+        others, predicted, scores = _training(plan, plan.cells_of(seed), kept, outcomes)
+        said += [each.model_copy(update={"seed": seed}) for each in others]
+        if predicted is not None and scores is not None and all(each.status == "complete" for each in others):
+            repeats.append(Repeat(seed, scores, predicted))
+    averaged = average_scores(repeats)
+    about = RepeatsRecord(seeds=plan.seeds, chance=chance)
+    record = _record(plan, tuple(said), averaged, about, started)
+    return Result(record, predictions, averaged, repeats=tuple(repeats) if record.complete else ())
+
+
+def _training(
+    plan: RunPlan, cells: tuple[Cell, ...], kept: CellCache, outcomes: Mapping[str, Outcome]
+) -> tuple[tuple[CellRecord, ...], pd.DataFrame | None, UnitScores | None]:
+    """Return how each cell of one training ended, with the predictions and scores of those that went well."""
+    tables: list[pd.DataFrame] = []
+    said: list[CellRecord] = []
+    for cell in cells:
+        outcome = outcomes.get(cell.key)
+        ended: dict[str, Any] = {"status": "complete"}
+        if cell.key in kept:
+            table, note = kept.read(cell.key)
+            tables.append(table)
+            ended["warnings"] = note.get("warnings", [])
+        else:
+            reason = outcome.error if outcome is not None else "it was not computed"
+            details = outcome.details if outcome is not None else None
+            ended = {"status": "failed", "error": reason, "traceback": details}
+        said.append(
+            CellRecord(
+                fold=cell.fold,
+                key=cell.key,
+                seconds=round(outcome.seconds, 3) if outcome is not None else None,
+                n_train=sum(len(windows.starts) for windows in cell.train),
+                n_test=sum(len(windows.starts) for windows in cell.test),
+                **ended,
+            )
+        )
+    if not tables:
+        return tuple(said), None, None
+    predictions = pd.concat(tables, ignore_index=True).sort_values("id", ignore_index=True)
+    return tuple(said), predictions, _score(plan, predictions)
+
+
+def _score(plan: RunPlan, predictions: pd.DataFrame) -> UnitScores:
+    truth = plan.benchmark.truth(plan.split)
+    judged = truth[truth["id"].isin(predictions["id"])]
+    return score(predictions, judged, plan.benchmark.manifest)
+
+
+def _record(
+    plan: RunPlan,
+    cells: tuple[CellRecord, ...],
+    unit_scores: UnitScores | None,
+    repeats: RepeatsRecord | None,
+    started: datetime.datetime,
+) -> RunRecord:
+    benchmark, identity = plan.benchmark, plan.identity
+    complete = all(cell.status == "complete" for cell in cells)
+    return RunRecord(
+        kind="run",
+        run_key=plan.key,
+        status="complete" if complete else "failed",
+        simulated=benchmark.simulated,
+        benchmark=BenchmarkRecord(
+            name=benchmark.name,
+            options=dict(benchmark.options),
+            notes=(*benchmark.notes, *plan.split.notes),
+            manifest_hash=benchmark.manifest.hash,
+        ),
+        split=SplitRecord(name=plan.split.name, hash=plan.split.hash, folds=len(plan.split.folds)),
+        decoder=DecoderRecord(
+            name=plan.decoder_name,
+            role=getattr(plan.decoder, "role", "entry"),
+            untrained=bool(getattr(plan.decoder, "untrained", False)),
+            encoder_weights=getattr(plan.decoder, "encoder_weights", None),
+            type=identity.type,
+            parameters=identity.parameters,
+            code=identity.code,
+            not_cached_because=identity.reason,
+        ),
+        seed=plan.seed,
+        repeats=repeats,
+        score=unit_scores.value if unit_scores is not None and complete else None,
+        metric=benchmark.manifest.metric,
+        scorer_version=unit_scores.scorer_version if unit_scores is not None else None,
+        started=started,
+        finished=current_time(),
+        cells=cells,
+        manifest=benchmark.manifest,
+        **made_with(),
+    )
