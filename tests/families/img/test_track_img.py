@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neuroarena.benchmarks import Benchmark, Split, load_benchmark
+from neuroarena.board import Board, Rules, entries_from_results
 from neuroarena.decoders import Chance, Context, Dummy, Group, Part, n_examples
 from neuroarena.decoders.embedding_ridge import EmbeddingRidge
 from neuroarena.errors import InputError
@@ -81,6 +82,17 @@ def test_a_unit_is_one_person_and_one_image(benchmark: Benchmark, split: Split) 
     assert truth["unit"].nunique() == 2 * 60
     assert (truth.groupby("unit").size() == 2).all()
     assert all(truth.groupby("unit")["id"].apply(lambda ids: ids.str[:18].nunique() == 1))
+    assert (truth["cluster"] == truth["unit"].str.partition("/")[0]).all()
+
+
+def test_people_of_results_without_clusters_are_read_off_the_names_of_units(benchmark: Benchmark) -> None:
+    results = [evaluate(Dummy(), benchmark, name=name) for name in ("new", "old")]
+    new, old = entries_from_results(results)
+    assert old.unit_scores is not None
+    before = replace(old, unit_scores=old.unit_scores.assign(cluster=""))
+    [ranking] = Board([new, before], Rules(n_draws=20)).rankings
+    assert ranking.table["team"].tolist() == ["new", "old"]
+    assert set(ranking.clusters) == {"sub-01", "sub-02"}
 
 
 def test_other_embeddings_or_candidates_are_another_task(benchmark: Benchmark, tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def things_examples(dataset: ThingsEEG2, subjects: tuple[str, ...]) -> pd.DataFr
                         "stop": (epoch + 1) * samples,
                         "target": table["name"],
                         "unit": f"{subject}/" + table["name"],
-                        "cluster": "",
+                        "cluster": subject,
                         "subject": subject,
                         "session": f"{subject}/{part}",
                         "concept": table["concept"],

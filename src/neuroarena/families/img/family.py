@@ -64,6 +64,7 @@ class Img:
     definitions = DEFINITIONS
     start_kit = Path(__file__).with_name("startkit")
     options = ImgOptions
+    entry_rules = "neuroarena.families.img.people:name_people"
 
     def tasks(self, definition: str) -> tuple[str, ...]:
         """List the tasks in their canonical order."""
