@@ -193,6 +193,7 @@ def test_real_boards_are_imported(place):
 
 
 RUN = "run neuroprobe/onset --decoder linear --out x --data twin"
+MODEL = "run brainscore/Kar2019-ost --decoder pixels"
 REFUSALS = [
     (
         "run neuroprobe/onsett --decoder linear --out x",
@@ -241,9 +242,17 @@ REFUSALS = [
     ("check decoder slips:X --benchmark neuroprobe/onset", "cannot be loaded from slips:X: SyntaxError"),
     ("board results --export csv .", "Is a directory"),
     ("board results --plots twin/simulated.json", "File exists"),
-    (f"{RUN.replace(' --out x', ' --out twin/simulated.json')}", "File exists"),
+    (f"{RUN.replace(' --out x', ' --out twin/simulated.json')}", "is a file. Name a folder to keep"),
     (f"{RUN} --cache twin/simulated.json", "simulated.json"),
     ("board --from eeg2025 twin --rule latest --plots p", "--rule, --plots cannot be used with"),
+    (f"{MODEL} --grid a=1 --notch 60", "--grid, --notch cannot be used with brainscore/Kar2019-ost, which judges models"),
+    (f"{MODEL} --submission mine.parquet", "--submission cannot be used with brainscore/Kar2019-ost"),
+    (f"{RUN} --contact me", "--contact cannot be used with a run that writes no submission"),
+    ("score brainscore/Kar2019-ost mine.parquet", "judges models, not files of predictions. Use: neuroarena run"),
+    ("score neuroprobe/onset mine.csv --fast --seconds 3", "--fast, --seconds cannot be used with mine.csv"),
+    ("score eeg2025 mine.zip -O release=5", "-O release cannot be used with code in a zip"),
+    ("check leaks brainscore/Kar2019-ost", "Check a model with: neuroarena check decoder MODEL"),
+    ("check benchmark bci", '"bci" is a family of 2 tasks; name one, as in bci/commands'),
 ]
 
 

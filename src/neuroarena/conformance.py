@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from neuroarena.benchmarks import FAMILIES, Family, WindowShape
+from neuroarena.benchmarks import FAMILIES, Family, WindowShape, judges_models
 from neuroarena.benchmarks.faces import FACES, find_face
 from neuroarena.board import Rules
 from neuroarena.board.importing import Importer
@@ -105,7 +105,7 @@ def _splits(family: Family) -> Iterator[str]:
 
 
 def _windows(family: Family) -> Iterator[str]:
-    if getattr(family, "judges", "decoders") != "decoders":
+    if judges_models(family):
         return
     for task, definition in _tasks(family):
         window = family.window(task, definition)

@@ -56,6 +56,12 @@ def test_the_name_is_the_given_one_else_the_models_else_the_files(ran, tmp_path)
     assert [result.record.decoder.name for result in names] == ["given", "ridge", "plain"]
 
 
+def test_an_empty_name_is_refused_rather_than_ignored(ran, tmp_path):
+    file = submitted(ran, tmp_path / "mine.parquet")
+    with pytest.raises(InputError, match="mine.parquet: the name of the entry is empty"):
+        score_predictions(file, toy_benchmark(), "cross", name="")
+
+
 def test_one_name_from_two_paths_is_two_entries_shown_with_their_kind(ran, tmp_path):
     file = submitted(ran, tmp_path / "mine.parquet")
     kept = evaluate(Mean(), toy_benchmark(), "cross", name="ridge", out=tmp_path / "out")

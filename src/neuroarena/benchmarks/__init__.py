@@ -18,6 +18,7 @@ from neuroarena.benchmarks.names import (
     FAMILIES,
     BenchmarkName,
     canonical_order,
+    judges_models,
     list_benchmarks,
     resolve,
 )
@@ -41,6 +42,7 @@ __all__ = [
     "canonical_order",
     "check_benchmark",
     "check_examples",
+    "judges_models",
     "list_benchmarks",
     "load_benchmark",
     "load_benchmarks",

@@ -39,6 +39,11 @@ class BenchmarkName:
         return cls(match["family"], match["definition"], match["task"])
 
 
+def judges_models(family: Family) -> bool:
+    """Return whether a family judges models that are shown stimuli, rather than decoders of recordings."""
+    return getattr(family, "judges", "decoders") == "models"
+
+
 def list_benchmarks(every_definition: bool = False, judges: str | None = None) -> list[str]:
     """List the names of all tasks.
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from neuroarena.cli.completion import complete_importers
-from neuroarena.cli.options import Json, Option, named_values
+from neuroarena.cli.options import Json, Option, named_values, refuse_unused
 from neuroarena.cli.output import print_json, print_table
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def board(
     source = source or _recognised(results)
     if source is not None and not find_importer(source).rankable:
         given = {"--rules": rules_from, "--rule": rule, "--as-of": as_of, "--draws": draws}
-        _refuse({**given, "--plots": plots, "--over-tracks": over_tracks}, "a board that has no unit scores")
+        refuse_unused({**given, "--plots": plots, "--over-tracks": over_tracks}, "a board that has no unit scores")
     read = _read(results, source, split, allow_mixed, named_values(option or []))
     if not isinstance(read, Imported):
         _show_published(read, export, as_json)
@@ -126,15 +126,6 @@ def board(
         for table in read.tables:
             print_table(table.columns, table.rows, title=table.title)
         _print_own_standings(made)
-
-
-def _refuse(given: Mapping[str, object], what: str) -> None:
-    """Refuse options that would be ignored."""
-    from neuroarena.errors import InputError
-
-    wrong = [name for name, value in given.items() if value is not None]
-    if wrong:
-        raise InputError(f"{', '.join(wrong)} cannot be used with {what}.")
 
 
 def _over_tracks(made: Board, name: str, as_json: bool) -> None:

@@ -122,16 +122,30 @@ def benchmark(
     as_json: Json = False,
 ) -> None:
     """Check a benchmark on data: examples, splits, recordings, truth and score; no decoder is run."""
-    from neuroarena.benchmarks import Benchmark, check_benchmark, load_benchmarks
+    from neuroarena.benchmarks import check_benchmark, load_benchmarks, resolve
     from neuroarena.errors import InputError
 
     sys.path.insert(0, "")
-    loaded = load_benchmarks(name, data, **named_values(option or []))
-    if len(loaded) != 1 or not isinstance(loaded[0], Benchmark):
+    _refuse_models(name)
+    found, _, tasks = resolve(name)
+    if len(tasks) != 1:
         raise InputError(
-            f'"{name}" is not one benchmark of recordings. Name one task of its family; see: neuroarena list benchmarks'
+            f'"{name}" is a family of {len(tasks)} tasks; name one, as in {found.name}/{tasks[0]}.'
         )
-    _print_checks(check_benchmark(loaded[0]), as_json)
+    (loaded,) = load_benchmarks(name, data, **named_values(option or []))
+    _print_checks(check_benchmark(loaded), as_json)
+
+
+def _refuse_models(name: str) -> None:
+    """Refuse a benchmark of models that are shown stimuli: it has no splits of recordings to look at."""
+    from neuroarena.benchmarks import judges_models, resolve
+    from neuroarena.errors import InputError
+
+    if judges_models(resolve(name)[0]):
+        raise InputError(
+            f'"{name}" judges models that are shown stimuli; only benchmarks of recordings are checked this way. '
+            f"Check a model with: neuroarena check decoder MODEL -b {name}"
+        )
 
 
 @app.command("family")
@@ -194,6 +208,7 @@ def leaks(
     from neuroarena.benchmarks import load_benchmarks
     from neuroarena.evaluation.leaks import check_leaks
 
+    _refuse_models(benchmark)
     loaded = load_benchmarks(benchmark, data, **named_values(option or []))
     reports = [check_leaks(each, split) for each in loaded]
     if as_json:

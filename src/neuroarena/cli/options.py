@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -132,3 +133,35 @@ def named_values(texts: list[str]) -> dict[str, str]:
             raise InputError(f"The option {name} was given twice; several values are separated by commas.")
         values[name] = value.strip()
     return values
+
+
+def refuse_unused(given: Mapping[str, object], what: str) -> None:
+    """Refuse options that would be ignored; those that are None, False or empty lists were not given.
+
+    Raises
+    ------
+    InputError
+
+    Examples
+    --------
+    >>> refuse_unused({"--rule": None, "--fast": False}, "a board that has no unit scores")
+    """
+    wrong = [name for name, value in given.items() if value is not None and value is not False and value != []]
+    if wrong:
+        raise InputError(f"{', '.join(wrong)} cannot be used with {what}.")
+
+
+def check_out(out: Path | None) -> None:
+    """Refuse the name of a file as the folder of results; until 0.1.0, `score --out` took one.
+
+    Raises
+    ------
+    InputError
+    """
+    if out is not None and out.suffix.lower() == ".parquet":
+        raise InputError(
+            f"--out {out} ends in .parquet, and --out takes a folder now: the result is kept in DIR/<run>/ with "
+            "record.json, predictions.parquet and unit_scores.parquet. Name a folder."
+        )
+    if out is not None and out.is_file():
+        raise InputError(f"--out {out} is a file. Name a folder to keep the results in.")

@@ -41,7 +41,7 @@ def print_table(
     console.print(table)
 
 
-def shown(value: object) -> str:
+def format_value(value: object) -> str:
     """Format a value as a cell of a table."""
     if value is None:
         return "-"

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from neuroarena.cli.options import Json
-from neuroarena.cli.output import print_json, shown
+from neuroarena.cli.output import format_value, print_json
 
 app = typer.Typer(
     help="List, rename and remove kept results; every change is logged beside them.", no_args_is_help=True
@@ -36,7 +36,7 @@ def list_results(
     for row in rows:
         mark = " (simulated)" if row["simulated"] else ""
         status = "" if row["status"] == "complete" else f", {row['status']}"
-        print(f"{row['name']}  {shown(row['score'])}{mark}  {row['benchmark']}, {row['split']}{status}")
+        print(f"{row['name']}  {format_value(row['score'])}{mark}  {row['benchmark']}, {row['split']}{status}")
         print(f"    {row['kind']}, {row['finished']}: {row['folder']}")
     print(f"{len(rows)} results" if len(rows) != 1 else "1 result")
 

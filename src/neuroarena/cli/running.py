@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from neuroarena.cli import completion, options
-from neuroarena.cli.output import print_json, print_table, shown
+from neuroarena.cli.output import format_value, print_json, print_table
 
 if TYPE_CHECKING:
     from neuroarena.decoders import Decoder
@@ -46,10 +46,17 @@ def run(
     as_json: options.Json = False,
 ) -> None:
     """Evaluate decoders on a benchmark; what was computed before is not computed again."""
-    from neuroarena.benchmarks import load_benchmarks
+    from neuroarena.benchmarks import judges_models, load_benchmarks, resolve
     from neuroarena.evaluation import TerminalProgress, available_cores, evaluate_all
 
     sys.path.insert(0, "")  # a decoder may be given as module:attribute of a file in this folder
+    options.check_out(out)
+    signals = {"--grid": grid, "--notch": notch, "--downsample": downsample, "--submission": submission}
+    if judges_models(resolve(benchmark)[0]):
+        options.refuse_unused(signals, f"{benchmark}, which judges models that are shown stimuli")
+    if submission is None:
+        said = {"--contact": contact, "--external-data": external_data}
+        options.refuse_unused(said, "a run that writes no submission; name its file with --submission")
     loaded = load_benchmarks(benchmark, data, **options.named_values(option or []))
     named = _decoders(decoder, grid or [], notch, downsample)
     splits = list(split) if split else [None]
@@ -153,7 +160,7 @@ def _print_rows(rows: list[dict[str, object]], benchmark: str, out: Path) -> Non
     seeds = ["seeds"] if any("seeds" in row for row in rows) else []
     columns = ["benchmark", "split", "decoder", "score", "units", *seeds, "status"]
     print_table(
-        columns, [[shown(row.get(name)) for name in columns] for row in rows], title=f"{benchmark}{mark}"
+        columns, [[format_value(row.get(name)) for name in columns] for row in rows], title=f"{benchmark}{mark}"
     )
     print(f"Results are in {out}. Rank them with: neuroarena board {out}")
 

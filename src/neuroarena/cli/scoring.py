@@ -9,7 +9,7 @@ import typer
 
 from neuroarena.cli import options
 from neuroarena.cli.completion import complete_benchmarks
-from neuroarena.cli.output import print_json, print_table, shown
+from neuroarena.cli.output import format_value, print_json, print_table
 
 if TYPE_CHECKING:
     from neuroarena.evaluation import Result
@@ -56,15 +56,17 @@ def score_file(
     """Score predictions, or the code that makes them; the same function judges on a laptop and on a server."""
     from neuroarena.evaluation import score_predictions
 
-    _check_out(out)
+    options.check_out(out)
     chosen = options.named_values(option or [])
+    limits = {"seconds": seconds, "memory_mb": memory_mb}
     if file.suffix.lower() == ".zip":
-        _refuse_options(chosen, file)
-        limits = {"seconds": seconds, "memory_mb": memory_mb}
+        options.refuse_unused({f"-O {name}": value for name, value in chosen.items()}, "code in a zip")
         _score_zip(
             benchmark, file, {"data": data, "split": split, "name": name, "out": out}, fast, limits, as_json
         )
         return
+    of_code = {"--fast": fast, "--seconds": seconds, "--memory-mb": memory_mb}
+    options.refuse_unused(of_code, f"{file.name}, a file of predictions: only code in a zip is run")
     result = score_predictions(file, benchmark, split, data=data, name=name, out=out, **chosen)
     if as_json:
         print_json(describe_score(result))
@@ -102,7 +104,7 @@ def _print_score(result: Result) -> None:
     mark = " (simulated)" if record.simulated else ""
     rows = said["units"][:MOST_UNITS]
     columns = [] if result.unit_scores is None else list(result.unit_scores.table.columns)
-    cells = [[shown(row[column]) for column in columns] for row in rows]
+    cells = [[format_value(row[column]) for column in columns] for row in rows]
     print_table(
         columns, cells, f"{record.decoder.name} on {record.benchmark.name}, {record.split.name}{mark}"
     )
@@ -125,27 +127,6 @@ def _print_score(result: Result) -> None:
 
 def _print_kept(out: Path) -> None:
     print(f"The result is in {out}. Rank it with: neuroarena board {out}")
-
-
-def _check_out(out: Path | None) -> None:
-    """Refuse the name of a file, which `--out` took until 0.1.0."""
-    from neuroarena.errors import InputError
-
-    if out is not None and out.suffix.lower() == ".parquet":
-        raise InputError(
-            f"--out {out} ends in .parquet, and --out takes a folder now: the result is kept in DIR/<run>/ with "
-            "record.json, predictions.parquet and unit_scores.parquet. Name a folder."
-        )
-    if out is not None and out.is_file():
-        raise InputError(f"--out {out} is a file. Name a folder to keep the result in.")
-
-
-def _refuse_options(given: dict[str, Any], file: Path) -> None:
-    """Refuse options that do not apply to code in a zip, rather than ignore them."""
-    from neuroarena.errors import InputError
-
-    if given:
-        raise InputError(f"{file.name}: code in a zip is scored without {', '.join(given)}. Leave it out.")
 
 
 def _score_zip(

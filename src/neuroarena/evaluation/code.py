@@ -153,7 +153,7 @@ def score_code(
     contract, definition, tasks = find_contract(benchmark)
     if not path.is_file():
         raise InputError(f"{path}: there is no such file. Expected a zip with the code.")
-    shown, started = check_name(name or path.stem, path.name), current_time()
+    shown, started = check_name(path.stem if name is None else name, path.name), current_time()
     request = CodeRequest(
         path, benchmark, definition, tasks, data, split, fast, limits, isolation, seed, replay
     )

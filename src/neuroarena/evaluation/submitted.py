@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from neuroarena.benchmarks import Benchmark, load_benchmarks, resolve
+from neuroarena.benchmarks import Benchmark, judges_models, load_benchmarks, resolve
 from neuroarena.errors import InputError
 from neuroarena.evaluation.record import (
     BenchmarkRecord,
@@ -98,7 +98,7 @@ def score_predictions(
     said = read_words(path, chosen.manifest) if path.suffix.lower() == ".parquet" else {}
     table = read_predictions(path, chosen.manifest, expected_rows=n_rows)
     check_possible(table, chosen.manifest, path.name)
-    shown = check_name(name or said.get("model") or path.stem, path.name)
+    shown = check_name(said.get("model") or path.stem if name is None else name, path.name)
     known = {word: said[word] for word in ("model", "contact", "external_data") if word in said}
     about = HandedIn("predictions", shown, source_of(path), {"metadata": known} if known else {}, started)
     result = judge_answers(chosen, cut.name, table, about)
@@ -168,6 +168,10 @@ def load_benchmark_of_file(
         When there is no such file, or a family of several tasks is named and the file does not say which.
     """
     family, definition, tasks = resolve(name)
+    if judges_models(family):
+        raise InputError(
+            f'"{name}" judges models, not files of predictions. Use: neuroarena run {name} -d MODEL'
+        )
     if not file.exists():
         raise InputError(f"{file}: there is no such file. Expected predictions in parquet or csv.")
     if len(tasks) > 1:
@@ -179,12 +183,7 @@ def load_benchmark_of_file(
         raise InputError(
             f'"{name}" is a family of several tasks and {file.name} does not say which; name one, as in {name}/TASK.'
         )
-    loaded = load_benchmarks(f"{family.name}@{definition}/{tasks[0]}", data, **(options or {}))[0]
-    if not isinstance(loaded, Benchmark):
-        raise InputError(
-            f'"{name}" judges models, not files of predictions. Use: neuroarena run {name} -d MODEL'
-        )
-    return loaded
+    return load_benchmarks(f"{family.name}@{definition}/{tasks[0]}", data, **(options or {}))[0]
 
 
 def _digest_truth(truth: pd.DataFrame) -> str:
