@@ -19,6 +19,10 @@ class UnknownName(InputError):
     """No benchmark, decoder, dataset or metric has this name."""
 
 
+class UndefinedScore(InputError):
+    """A score is not defined on some draw of the units, such as targets without any spread."""
+
+
 class MissingDependency(InputError):
     """An optional library is needed and is not installed."""
 

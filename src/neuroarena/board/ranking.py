@@ -15,6 +15,7 @@ from neuroarena.board.rules import Rules
 from neuroarena.board.selection import Field
 from neuroarena.board.sizing import Resolution, resolution
 from neuroarena.errors import InputError
+from neuroarena.evaluation.intervals import derive_seed
 from neuroarena.fingerprint import digest
 from neuroarena.scoring import COMBINERS, METRICS, Manifest
 from neuroarena.statistics import Draws, bootstrap, compare, rank_probabilities, ranking, tie_groups
@@ -233,8 +234,7 @@ def _draws(field: Field, manifest: Manifest, rules: Rules, about: dict[str, str]
     clusters = judged[0].clusters
     owns_several = len(set(clusters)) < len(clusters)
     labels = list(clusters) if rules.cluster and manifest.cluster is not None and owns_several else None
-    # Draws of different tracks must not share their randomness, or the transfer score would be too sure.
-    seed = int(digest([rules.seed, about["family"], about["task"], about["split"]])[:8], 16)
+    seed = derive_seed(rules.seed, about["family"], about["task"], about["split"])
     if manifest.combiner == "mean" and field.combine is None:
         scores: dict[str, Any] = {one.entry.team: manifest.sign * one.columns["score"] for one in judged}
         return bootstrap(scores, rules.n_draws, labels, rules.method, seed)

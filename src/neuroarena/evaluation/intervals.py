@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from neuroarena.errors import InputError
+from neuroarena.errors import UndefinedScore
 from neuroarena.fingerprint import digest
 from neuroarena.scoring import COMBINERS, Manifest, UnitScores, columns_of
 from neuroarena.statistics import bootstrap
@@ -28,19 +28,21 @@ def score_interval(
     columns = columns_of(unit_scores, manifest)
     columns.pop("count", None)
     combiner = COMBINERS.get(manifest.combiner)
-    drawn = draws_seed(manifest, split, seed)
+    family, _, task = manifest.name.partition("/")
+    drawn = derive_seed(seed, family, task, split)
     try:
         draws = bootstrap(
             {"": columns}, n_draws, labels, seed=drawn, combiner=combiner.apply, over=combiner.over
         )
-    except InputError:
-        # Some draws hold units on which the score is not defined, such as targets without any spread.
+    except UndefinedScore:
         return None
     low, high = np.percentile(draws.scores[:, 0], [2.5, 97.5])
     return float(low), float(high)
 
 
-def draws_seed(manifest: Manifest, split: str, seed: int = 0) -> int:
-    """Return the seed of the draws of a task and split; other tracks never share their randomness."""
-    family, _, task = manifest.name.partition("/")
+def derive_seed(seed: int, family: str, task: str, split: str) -> int:
+    """Return the seed of the draws of a task and split, of one score and of a whole board.
+
+    Different tasks never share their randomness, or scores over several tracks would look too certain.
+    """
     return int(digest([seed, family, task, split])[:8], 16)

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from neuroarena.errors import InputError
+from neuroarena.errors import InputError, UndefinedScore
 from neuroarena.statistics.medians import weighted_medians
 from neuroarena.statistics.resampling import GENERATORS, Layout, block_rows, draw_counts
 from neuroarena.statistics.tables import COUNT, SCORE, UnitTable, unit_table
@@ -285,7 +285,7 @@ def _combine(
 def _check_combined(scores: np.ndarray, teams: list[Any]) -> None:
     if not np.isfinite(scores).all():
         draw, team = np.argwhere(~np.isfinite(scores))[0]
-        raise InputError(
+        raise UndefinedScore(
             f'Team "{teams[team]}", draw {draw}: the combined score is {scores[draw, team]}. '
             "The score is not defined on these units; resample larger units or use another metric."
         )

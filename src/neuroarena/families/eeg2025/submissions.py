@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from neuroarena.benchmarks.benchmark import Benchmark
-from neuroarena.errors import InputError, NeuroarenaError
+from neuroarena.errors import InputError, NeuroarenaError, UndefinedScore
 from neuroarena.families.eeg2025.family import FAMILY
 from neuroarena.families.eeg2025.final_board import DECIMALS
 from neuroarena.families.eeg2025.windows import WINDOW
@@ -191,7 +191,7 @@ def report_scores(
         said["intervals"] = {
             name: [_rounded(edge, digits) for edge in edges] for name, edges in limits.items()
         }
-    except InputError:
+    except UndefinedScore:
         # Some draws hold only one person, whose factor has no spread.
         reason = f"{len(people)} people are too few for a bootstrap over people."
         said |= {"intervals": None, "no_intervals": reason}
@@ -217,7 +217,7 @@ def intervals(
 
     Raises
     ------
-    InputError
+    UndefinedScore
         When a score is not defined in some draw.
     """
     own = {
