@@ -9,10 +9,12 @@ import pytest
 from pydantic import BaseModel
 
 from neuroarena.benchmarks import FAMILIES
+from neuroarena.board.importing import Imported, Importer, find_importer, sort_paths
 from neuroarena.conformance import check_family
 from neuroarena.errors import UnknownName
 
 BCI = FAMILIES.get("bci")
+TABLE = Importer("tables", lambda path: path.suffix == ".table", lambda paths, **_: Imported([]))
 
 
 @pytest.mark.parametrize("name", FAMILIES.names())
@@ -57,6 +59,14 @@ class NoImporter(type(BCI)):  # type: ignore[misc]
     importers: dict[str, Any] = {"table": print}  # noqa: RUF012
 
 
+class LostImporter(type(BCI)):  # type: ignore[misc]
+    importers: dict[str, Any] = {"table": "no_such_module:READER"}  # noqa: RUF012
+
+
+class ImporterByAddress(type(BCI)):  # type: ignore[misc]
+    importers: dict[str, Any] = {"table": f"{__name__}:TABLE"}  # noqa: RUF012
+
+
 class LooseOptions(type(BCI)):  # type: ignore[misc]
     options = Loose
 
@@ -96,6 +106,7 @@ class Raises(type(BCI)):  # type: ignore[misc]
         (Misspelled, '"importer" is not a face; did you mean "importers"?'),
         (Unimportable, "cannot be loaded from nothing.of.this.name:IMPORTERS"),
         (NoImporter, "not an Importer"),
+        (LostImporter, 'the importer "table" cannot be loaded from no_such_module:READER'),
         (LooseOptions, 'the option "people" has no description'),
         (LooseOptions, "unknown options must be refused"),
         (EmptyKit, "there is no kit.toml"),
@@ -112,11 +123,18 @@ def test_a_mistake_of_a_family_is_named(family, said, monkeypatch):
     assert any(said in detail for detail in failed), failed
 
 
+def test_an_importer_may_be_the_address_of_one(monkeypatch):
+    monkeypatch.setitem(FAMILIES._registered, "bci", ImporterByAddress())
+    assert all(check.passed for check in check_family("bci"))
+    assert find_importer("table") is TABLE
+    assert sort_paths([Path("a.table")]) == {"table": [Path("a.table")]}
+
+
 def test_a_family_registered_under_another_name_is_told(monkeypatch):
     monkeypatch.setitem(FAMILIES._registered, "other", BCI)
     assert check_family("other")[0].detail == 'it is registered as "other" and calls itself "bci"'
 
 
 def test_an_unknown_family_is_answered_with_a_close_one():
-    with pytest.raises(UnknownName, match='Did you mean "neuroprobe"'):
+    with pytest.raises(UnknownName, match=r'No family "neuroprob". Did you mean "neuroprobe"'):
         check_family("neuroprob")

@@ -38,7 +38,7 @@ def test_a_registered_name_is_found_and_cannot_be_taken_twice(things):
     ("name", "message"),
     [
         ("pth", 'No thing "pth". Did you mean "path"? See: neuroarena list things'),
-        ("zzzz", 'No thing "zzzz". There is join, path. See: neuroarena list things'),
+        ("zzzz", 'No thing "zzzz". Things: join, path. See: neuroarena list things'),
     ],
 )
 def test_an_unknown_name_is_answered_with_close_ones(things, name, message):

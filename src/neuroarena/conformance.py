@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from neuroarena.benchmarks import FAMILIES, Family, WindowShape, judges_models
-from neuroarena.benchmarks.faces import FACES, find_face
+from neuroarena.benchmarks.faces import FACES, find_face, load_address
 from neuroarena.board import Rules
 from neuroarena.board.importing import Importer
 from neuroarena.checklist import Check
@@ -144,7 +144,8 @@ def _options(model: Any) -> Iterator[str]:
 
 
 def _importers(offered: Any) -> Iterator[str]:
-    for key, importer in offered.items():
+    for key, thing in offered.items():
+        importer = load_address(thing, f'the importer "{key}"') if isinstance(thing, str) else thing
         if not isinstance(importer, Importer):
             yield f'"{key}" is a {type(importer).__name__}, not an Importer'
 

@@ -40,7 +40,7 @@ class Registry(Generic[T]):
     ) -> None:
         self.kind = kind
         self.group = group
-        self.plural = plural or f"{kind}s"
+        self.plural = plural or _pluralise(kind)
         self._builtin = dict(builtin or {})
         self._registered: dict[str, T] = {}
 
@@ -139,8 +139,13 @@ def unknown_name(kind: str, name: str, known: Iterable[str], plural: str | None)
     close = difflib.get_close_matches(name, listed, n=3, cutoff=0.5)
     hint = f" Did you mean {' or '.join(chr(34) + match + chr(34) for match in close)}?" if close else ""
     if not close and 0 < len(listed) <= _FEW:
-        hint = f" There is {', '.join(listed)}."
+        noun = kind.partition(" of ")[0].split()[-1]
+        hint = f" {_pluralise(noun).capitalize()}: {', '.join(listed)}."
     if plural is None:
         closest = hint if close else ""
         return UnknownName(f'No {kind} "{name}".{closest} There are: {", ".join(listed) or "none"}.')
     return UnknownName(f'No {kind} "{name}".{hint} See: neuroarena list {plural}')
+
+
+def _pluralise(noun: str) -> str:
+    return f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"

@@ -67,6 +67,8 @@ def test_text_and_python_values_mean_the_same():
         ({"level": "two"}, 'the option level is "two"; expected one or all.'),
         ({"channels": 64}, "the option channels is 64; expected 129 or 128."),
         ({"people": 3}, "the option people is 3; expected names separated by commas."),
+        ({"people": ""}, 'the option people is ""; expected names separated by commas.'),
+        ({"people": " ,"}, 'the option people is " ,"; expected names separated by commas.'),
         ({"window_s": "1"}, 'the option window_s is "1"; expected 2 numbers separated by commas.'),
         ({"exclude": "perhaps"}, 'the option exclude is "perhaps"; expected yes or no.'),
     ],

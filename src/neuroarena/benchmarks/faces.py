@@ -54,10 +54,23 @@ def find_face(family: Family, name: str) -> Any:
     value = getattr(family, name, None)
     if not isinstance(value, str) or not _ADDRESS.fullmatch(value):
         return value
-    return _import(value, f'The face "{name}" of the family "{family.name}"')
+    return load_address(value, f'The face "{name}" of the family "{family.name}"')
 
 
-def _import(address: str, what: str) -> Any:
+def load_address(address: str, what: str) -> Any:
+    """Import what an address (``module:attribute``) leads to.
+
+    Parameters
+    ----------
+    address : str
+    what : str
+        What it should be, as the error says it.
+
+    Raises
+    ------
+    InputError
+        When there is nothing at this address.
+    """
     module, _, attribute = address.partition(":")
     try:
         return getattr(importlib.import_module(module), attribute)
@@ -116,4 +129,4 @@ def choose_face(name: str, key: str, kind: str, plural: str | None = None) -> An
     if key not in offered:
         raise unknown_name(kind, key, sorted(offered), plural)
     thing = offered[key]
-    return _import(thing, f'The {kind} "{key}"') if isinstance(thing, str) else thing
+    return load_address(thing, f'The {kind} "{key}"') if isinstance(thing, str) else thing

@@ -9,7 +9,7 @@ from neuroarena.benchmarks.benchmark import Family
 from neuroarena.errors import InputError
 from neuroarena.registry import Registry, unknown_name
 
-FAMILIES: Registry[Family] = Registry("benchmark", "neuroarena.families")
+FAMILIES: Registry[Family] = Registry("family", "neuroarena.families", plural="benchmarks")
 
 _NAME = re.compile(r"(?P<family>[^@/\s]+)(@(?P<definition>[^@/\s]+))?(/(?P<task>[^@\s]+))?")
 

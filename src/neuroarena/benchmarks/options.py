@@ -82,8 +82,9 @@ def read_options(model: type[Model], given: Mapping[str, Any], family: str, task
     check_names(model, given, family, task)
     told = {name: _split_text(model.model_fields[name], value) for name, value in given.items()}
     for name, value in told.items():
-        if isinstance(value, bool) and bool not in _types_of(model.model_fields[name]):
-            raise _refusal(model, name, value, family)
+        empty = isinstance(given[name], str) and not given[name].strip(", ")
+        if empty or (isinstance(value, bool) and bool not in _types_of(model.model_fields[name])):
+            raise _refusal(model, name, given[name], family)
     try:
         return model.model_validate(told)
     except ValidationError as error:
