@@ -213,8 +213,14 @@ REFUSALS = [
     (f"{RUN} -O sesions=1_1", 'Did you mean "sessions"? See: neuroarena list options neuroprobe'),
     (f"{RUN} -O folds=one", 'the option folds is "one"; expected a whole number, 2 or more'),
     (f"{RUN} -O folds=2 --option folds=3", "The option folds was given twice"),
+    (f"{RUN} -O sessions=", 'the option sessions is ""; expected names separated by commas'),
+    (f"{RUN} --sessions 1_1", "--sessions is an option of the family neuroprobe: write -O sessions=VALUE"),
+    (
+        f"{RUN} --max-samples=60",
+        "--max-samples is an option of the family neuroprobe: write -O max_samples=60",
+    ),
     (f"{RUN} -O folds", "Expected -O NAME=VALUE"),
-    ("list options nuroprobe", 'Did you mean "neuroprobe"'),
+    ("list options nuroprobe", 'No family "nuroprobe". Did you mean "neuroprobe"'),
     ("list decoders neuroprobe", "list decoders takes no name"),
     ("score neuroprobe/onset nothing.parquet", "there is no such file"),
     ("score nosuch nothing.parquet", 'No benchmark "nosuch"'),
@@ -240,15 +246,27 @@ REFUSALS = [
     ("check decoder json:dumps --benchmark neuroprobe/onset", "cannot be made"),
     ("check decoder leaves:X --benchmark neuroprobe/onset", "cannot be loaded from leaves:X: SystemExit"),
     ("check decoder slips:X --benchmark neuroprobe/onset", "cannot be loaded from slips:X: SyntaxError"),
+    (
+        "board results -O level=electrode",
+        "-O level is an option of an importer; name the importer with --from",
+    ),
+    ("board twin/simulated.json", "this is a file. Expected a folder that neuroarena run or score wrote"),
+    ("new benchmark x --kind eg", 'Did you mean "eeg"? There are: eeg, brainscore.'),
     ("board results --export csv .", "Is a directory"),
     ("board results --plots twin/simulated.json", "File exists"),
     (f"{RUN.replace(' --out x', ' --out twin/simulated.json')}", "is a file. Name a folder to keep"),
     (f"{RUN} --cache twin/simulated.json", "simulated.json"),
     ("board --from eeg2025 twin --rule latest --plots p", "--rule, --plots cannot be used with"),
-    (f"{MODEL} --grid a=1 --notch 60", "--grid, --notch cannot be used with brainscore/Kar2019-ost, which judges models"),
+    (
+        f"{MODEL} --grid a=1 --notch 60",
+        "--grid, --notch cannot be used with brainscore/Kar2019-ost",
+    ),
     (f"{MODEL} --submission mine.parquet", "--submission cannot be used with brainscore/Kar2019-ost"),
     (f"{RUN} --contact me", "--contact cannot be used with a run that writes no submission"),
-    ("score brainscore/Kar2019-ost mine.parquet", "judges models, not files of predictions. Use: neuroarena run"),
+    (
+        "score brainscore/Kar2019-ost mine.parquet",
+        "judges models, not files of predictions. Use: neuroarena run",
+    ),
     ("score neuroprobe/onset mine.csv --fast --seconds 3", "--fast, --seconds cannot be used with mine.csv"),
     ("score eeg2025 mine.zip -O release=5", "-O release cannot be used with code in a zip"),
     ("check leaks brainscore/Kar2019-ost", "Check a model with: neuroarena check decoder MODEL"),
@@ -264,6 +282,12 @@ def test_bad_input_gets_one_sentence_and_exit_code_2(place, words, sentence):
     assert sentence in refused.stderr
     assert len(refused.stderr.strip().splitlines()) == 1
     assert sorted(place.iterdir()) == before
+
+
+def test_a_decoder_checked_for_a_family_is_told_for_which_task(place):
+    checked = neuroarena_in(place, "check", "decoder", "chance", "--benchmark", "bci")
+    assert checked.returncode == 0
+    assert checked.stderr == "note: checked for bci/commands, the first of 2 tasks; -b names another\n"
 
 
 def test_a_refusal_of_a_real_process_shows_no_traceback(place):

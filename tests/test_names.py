@@ -82,6 +82,16 @@ def test_the_options_of_a_family_and_of_a_task_are_listed():
     assert {row["option"]: row["default"] for row in rows("options", "neuroprobe")}["offset_s"] == "0,1"
 
 
+def test_the_options_of_an_importer_are_listed_with_the_command_that_takes_them():
+    (row,) = [row for row in rows("options", "neuroprobe") if row["tasks"] == "board --from neuroprobe"]
+    assert row["option"] == "level"
+
+
+@pytest.mark.parametrize("family", ["transfer", "challenge2026"])
+def test_a_family_without_options_says_so(family):
+    assert said("list", "options", family) == f"{family} has no options.\n"
+
+
 def completed(line: str) -> list[str]:
     """What a shell is told to offer for the last word of a line."""
     asked = {
@@ -112,6 +122,8 @@ def completed(line: str) -> list[str]:
         ("neuroarena export neu", ["neuroprobe"]),
         ("neuroarena board --from eeg", ["eeg2025"]),
         ("neuroarena list options tr", ["transfer"]),
+        ("neuroarena board x --from neuroprobe -O l", ["level="]),
+        ("neuroarena board x --over-tracks p", ["points"]),
     ],
 )
 def test_a_shell_completes_names(line, offered):

@@ -103,7 +103,9 @@ def test_its_format_is_exported_recognised_and_imported(site, place):
         (ranking,) = json.loads(neuroarena(site, place, words))["rankings"]
         (row,) = ranking["table"]
         assert (row["team"], row["breath"]) == ("deep", "deep")
-    assert "has no option" in neuroarena(site, place, "board --from hum-sheet -O volume=2 deep.txt", code=2)
+    assert "There are: tempo." in neuroarena(
+        site, place, "board --from hum-sheet -O volume=2 deep.txt", code=2
+    )
 
 
 def test_code_for_its_contract_runs_in_the_sandbox_and_is_ranked(site, place, bwrap):

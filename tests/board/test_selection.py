@@ -150,6 +150,8 @@ def test_entries_that_are_not_comparable_are_refused_by_name(what):
     assert words in message
     assert '"a"' in message
     assert '"b"' in message
+    assert "--allow-mixed" in message
+    assert "neuroarena results remove" in message
 
 
 @pytest.mark.parametrize("what", ["definition", "manifest", "split hash", "data"])

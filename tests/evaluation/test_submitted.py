@@ -58,7 +58,7 @@ def test_the_name_is_the_given_one_else_the_models_else_the_files(ran, tmp_path)
 
 def test_an_empty_name_is_refused_rather_than_ignored(ran, tmp_path):
     file = submitted(ran, tmp_path / "mine.parquet")
-    with pytest.raises(InputError, match="mine.parquet: the name of the entry is empty"):
+    with pytest.raises(InputError, match=r"mine.parquet: the name of the entry is empty"):
         score_predictions(file, toy_benchmark(), "cross", name="")
 
 

@@ -6,13 +6,14 @@ Families provide importers (their face ``importers``: name -> :class:`Importer`)
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from neuroarena.benchmarks.faces import choose_face, named_faces
 from neuroarena.board.entries import Entry
-from neuroarena.errors import InputError
+from neuroarena.evaluation.results import holds_results
+from neuroarena.registry import unknown_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -103,13 +104,44 @@ def find_importer(name: str) -> Importer:
     return importer
 
 
-def recognise(paths: Iterable[Path]) -> str | None:
-    """Return the name of the importer that recognises all of these paths, or None."""
-    given = list(paths)
-    for name, importer in named_faces("importers").items():
-        if given and all(importer.recognises(path) for path in given):
-            return name
-    return None
+def sort_paths(paths: Iterable[Path]) -> dict[str | None, list[Path]]:
+    """Sort files and folders by who reads them.
+
+    Returns
+    -------
+    dict of str or None to list of Path
+        By the name of the importer that recognises them; None for results of ours, and for what nobody recognises.
+    """
+    readers: dict[str | None, list[Path]] = {}
+    for path in paths:
+        names = [] if holds_results(path) else named_faces("importers")
+        name = next((each for each in names if find_importer(each).recognises(path)), None)
+        readers.setdefault(name, []).append(path)
+    return readers
+
+
+def merge_imported(parts: Mapping[str | None, Imported]) -> Imported:
+    """Put what several readers read onto one board.
+
+    Parameters
+    ----------
+    parts : mapping of str or None to Imported
+        By reader, as :func:`sort_paths` names them. A team whose name an earlier reader has too is shown with its
+        reader, as in "linear (neuroprobe)": it is another entry, not another attempt.
+    """
+    entries: list[Entry] = []
+    for reader, part in parts.items():
+        taken = {entry.team for entry in entries}
+        entries += [
+            replace(entry, team=f"{entry.team} ({reader or 'run'})") if entry.team in taken else entry
+            for entry in part.entries
+        ]
+    return Imported(
+        entries,
+        tuple(note for part in parts.values() for note in part.notes),
+        {key: value for part in parts.values() for key, value in part.extra.items()},
+        tuple(table for part in parts.values() for table in part.tables),
+    )
 
 
 def import_results(
@@ -119,12 +151,13 @@ def import_results(
 
     Raises
     ------
+    UnknownName
+        For an option that the importer does not have, with those it has.
     InputError
-        For an option that the importer does not have, and for what it refuses.
+        For what it refuses.
     """
     importer = find_importer(name)
     for option in options:
         if option not in importer.options:
-            offered = ", ".join(importer.options) or "none"
-            raise InputError(f'The importer "{name}" has no option "{option}"; it has {offered}.')
+            raise unknown_name(f"{name} importer option", option, importer.options, None)
     return importer.read(paths, split=split, allow_mixed=allow_mixed, **options)

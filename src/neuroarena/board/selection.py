@@ -119,6 +119,10 @@ CHECKS: tuple[tuple[str, str, Callable[[Entry], str | None]], ...] = (
 )
 
 
+REMOVE = "take some off the board with: neuroarena results remove RUN"
+CURE = f"rank what can be ranked with --allow-mixed, or {REMOVE}"
+
+
 def _check_alike(entries: list[Entry], allow_mixed: bool) -> tuple[str, ...]:
     """Refuse entries that are not comparable, or return what differs when mixing is allowed."""
     mixed = []
@@ -144,15 +148,14 @@ def _check_metric(entries: list[Entry]) -> None:
         rules = entry.manifest
         first.setdefault(f"{rules.metric}, {rules.combiner}, tie-break {rules.tie_break}", entry)
     if len(first) > 1:
-        raise InputError(_refusal(first, "by"))
+        raise InputError(_refusal(first, "by", REMOVE))
 
 
-def _refusal(first: dict[str, Entry], words: str) -> str:
+def _refusal(first: dict[str, Entry], words: str, cure: str = CURE) -> str:
     (value_a, a), (value_b, b) = list(first.items())[:2]
     return (
         f'{a.family}/{a.task}, {a.split}: team "{a.team}" was judged {words} {_short(value_a)}, '
-        f'team "{b.team}" {words} {_short(value_b)}. Such scores are not comparable and were not ranked '
-        "together; pass entries of one kind."
+        f'team "{b.team}" {words} {_short(value_b)}. Such scores are not comparable, so nothing was ranked; {cure}.'
     )
 
 
@@ -179,7 +182,7 @@ def _check_units(valid: list[Judged], allow_mixed: bool) -> dict[int, str]:
             where = f"{others[0].entry.family}/{others[0].entry.task}, {others[0].entry.split}"
             raise InputError(
                 f'{where}: team "{others[0].entry.team}" was not judged on the same units as team '
-                f'"{team}": {words}. Teams are compared on the same units only; nothing was ranked.'
+                f'"{team}": {words}. Teams are compared on the same units only, so nothing was ranked; {CURE}.'
             )
         for one in others:
             reasons[id(one.entry)] = f'it was not judged on the same units as team "{team}": {words}'

@@ -21,6 +21,7 @@ from neuroarena.cli import (
     startkit,
     verbs,
 )
+from neuroarena.cli.options import FamilyCommand
 
 app = typer.Typer(
     name="neuroarena",
@@ -51,14 +52,18 @@ def _root(
 app.command("demo", short_help="From nothing to a board, on simulated data.")(demonstration.demo)
 app.command("list", short_help="What there is.")(listing.list_things)
 app.add_typer(data.app, name="data")
-app.add_typer(checks.app, name="check")
-app.command("run", short_help="Evaluate decoders on a benchmark.")(running.run)
-app.command("score", short_help="Score a prediction file.")(scoring.score_file)
-app.add_typer(results.app, name="results")
+app.add_typer(checks.app, name="check", short_help="Check a decoder, dataset, benchmark, family or file.")
+app.command("run", cls=FamilyCommand, short_help="Evaluate decoders on a benchmark.")(running.run)
+app.command("score", cls=FamilyCommand, short_help="Score a file of predictions, or code in a zip.")(
+    scoring.score_file
+)
+app.add_typer(results.app, name="results", short_help="List, rename and remove kept results.")
 app.command("board", short_help="Rank decoders, with intervals and tie groups.")(boards.board)
 app.command("compare", short_help="Compare decoders in pairs.")(boards.compare)
 app.command("size", short_help="How many units a board needs.")(boards.size)
-app.add_typer(exporting.app, name="export")
+app.add_typer(
+    exporting.app, name="export", short_help="Write results as a submission, or as a paper's figure."
+)
 app.add_typer(new.app, name="new")
 app.command("startkit", short_help="A small project for a track, ready to run.")(startkit.startkit)
 verbs.add_verbs(app)

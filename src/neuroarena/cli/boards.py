@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from neuroarena.cli.completion import complete_importers
-from neuroarena.cli.options import Json, Option, named_values, refuse_unused
+from neuroarena.cli.completion import complete_importer_options, complete_importers, complete_standings
+from neuroarena.cli.options import Json, named_values, refuse_unused
 from neuroarena.cli.output import print_json, print_table
 
 if TYPE_CHECKING:
@@ -55,8 +55,18 @@ SourceOption = Annotated[
     typer.Option(
         "--from",
         metavar="NAME",
-        help="Read a board published elsewhere: submission folders, or a CSV file.",
+        help="Read a board published elsewhere with this importer; by default the one that recognises it.",
         autocompletion=complete_importers,
+    ),
+]
+ImporterOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--option",
+        "-O",
+        metavar="NAME=VALUE",
+        help="An option of the importer that --from names, shown by: neuroarena list options NAME. May be repeated.",
+        autocompletion=complete_importer_options,
     ),
 ]
 SplitOption = Annotated[str | None, typer.Option("--split", help="Only this split.")]
@@ -80,8 +90,8 @@ OverTracksOption = Annotated[
     typer.Option(
         "--over-tracks",
         metavar="NAME",
-        help="One order over all rankings: points (rank points), transfer (mean rank of encoders), or another that a "
-        "family offers.",
+        help="One order over all rankings, by a name that a family offers; an unknown name is answered with all.",
+        autocompletion=complete_standings,
     ),
 ]
 
@@ -90,7 +100,7 @@ def board(
     results: Results,
     source: SourceOption = None,
     split: SplitOption = None,
-    option: Option = None,
+    option: ImporterOption = None,
     rules_from: RulesOption = None,
     rule: Rule = None,
     as_of: AsOf = None,
@@ -105,11 +115,13 @@ def board(
     """Rank decoders, with intervals, tie groups and the chance that each is best."""
     from neuroarena.board.importing import Imported, find_importer
 
-    source = source or _recognised(results)
-    if source is not None and not find_importer(source).rankable:
+    readers = _find_readers(results, source)
+    if not all(name is None or find_importer(name).rankable for name in readers):
         given = {"--rules": rules_from, "--rule": rule, "--as-of": as_of, "--draws": draws}
-        refuse_unused({**given, "--plots": plots, "--over-tracks": over_tracks}, "a board that has no unit scores")
-    read = _read(results, source, split, allow_mixed, named_values(option or []))
+        refuse_unused(
+            {**given, "--plots": plots, "--over-tracks": over_tracks}, "a board that has no unit scores"
+        )
+    read = _read(readers, split, allow_mixed, named_values(option or []))
     if not isinstance(read, Imported):
         _show_published(read, export, as_json)
         return
@@ -173,21 +185,43 @@ def _print_own_standings(made: Board) -> None:
 
 
 def _read(
-    paths: list[Path], source: str | None, split: str | None, allow_mixed: bool, options: dict[str, Any]
+    readers: Mapping[str | None, list[Path]], split: str | None, allow_mixed: bool, options: dict[str, Any]
 ) -> Imported | PublishedBoard:
-    """Read our own results, or those of the importer that was named or that recognises these paths."""
+    """Read results of ours (reader None) and those that importers read, for one board."""
+    from neuroarena.board.importing import Imported, import_results, merge_imported
+    from neuroarena.errors import InputError
+
+    if options and not any(readers):
+        raise InputError(
+            f"-O {next(iter(options))} is an option of an importer; name the importer with --from."
+        )
+    parts: dict[str | None, Imported] = {}
+    for name, paths in readers.items():
+        if name is None:
+            parts[None] = _read_results(paths, split)
+            continue
+        read = import_results(name, paths, split=split, allow_mixed=allow_mixed, options=options)
+        if isinstance(read, Imported):
+            parts[name] = read
+        elif len(readers) == 1:
+            return read
+        else:
+            raise InputError(
+                f"{paths[0]}: this board was published without unit scores, so nothing can be ranked beside it. "
+                "Pass it alone."
+            )
+    merged = merge_imported(parts)
+    for note in merged.notes:
+        typer.echo(f"note: {note}", err=True)
+    return merged
+
+
+def _read_results(paths: list[Path], split: str | None) -> Imported:
     from neuroarena.board import entries_from_results
-    from neuroarena.board.importing import Imported, import_results
+    from neuroarena.board.importing import Imported
     from neuroarena.errors import InputError
     from neuroarena.evaluation import find_results, load_result
 
-    if source is not None:
-        read = import_results(source, paths, split=split, allow_mixed=allow_mixed, options=options)
-        for note in getattr(read, "notes", ()) if isinstance(read, Imported) else ():
-            typer.echo(f"note: {note}", err=True)
-        return read
-    if options:
-        raise InputError(f"--option {next(iter(options))} belongs to an importer; name it with --from.")
     results = [load_result(folder) for folder in find_results(paths)]
     entries = [entry for entry in entries_from_results(results) if split is None or entry.split == split]
     if not entries:
@@ -196,17 +230,18 @@ def _read(
     return Imported(entries)
 
 
-def _recognised(paths: list[Path]) -> str | None:
-    """Return the importer that recognises these paths, where they hold no run of ours, and print a note."""
-    from neuroarena.board.importing import recognise
-    from neuroarena.evaluation.results import RECORD
+def _find_readers(paths: list[Path], source: str | None = None) -> dict[str | None, list[Path]]:
+    """Return who reads which paths: the importer that was named, or those that recognise them, with a note."""
+    from neuroarena.board.importing import sort_paths
 
-    if any(path.is_dir() and next(path.rglob(RECORD), None) is not None for path in paths):
-        return None
-    source = recognise(paths)
     if source is not None:
-        typer.echo(f"note: read as --from {source}", err=True)
-    return source
+        return {source: paths}
+    readers = sort_paths(paths)
+    for name, own in readers.items():
+        if name is not None:
+            which = "" if len(readers) == 1 else f"{', '.join(map(str, own))} "
+            typer.echo(f"note: {which}read as --from {name}", err=True)
+    return readers
 
 
 def _rules(
@@ -247,12 +282,12 @@ def _read_rules(where: str | None, typed: Mapping[str, Any]) -> Rules:
     return Rules.of(**shipped | {name: value for name, value in typed.items() if value is not None})
 
 
-def _entries(paths: list[Path], split: str | None) -> list[Entry]:
+def _entries(paths: list[Path], split: str | None, allow_mixed: bool = False) -> list[Entry]:
     """Read results that can be ranked, or refuse a board that has no unit scores."""
     from neuroarena.board.importing import Imported
     from neuroarena.errors import InputError
 
-    read = _read(paths, _recognised(paths), split, False, {})
+    read = _read(_find_readers(paths), split, allow_mixed, {})
     if not isinstance(read, Imported):
         raise InputError(f"{paths[0]}: this board was published without unit scores; it cannot be compared.")
     return read.entries
@@ -303,7 +338,7 @@ def compare(
     """Compare decoders in pairs: difference, 95 % interval, p, and p after Holm's correction."""
     from neuroarena.board import p_text, records
 
-    made = _rank(_entries(results, split), _rules(rule, as_of, draws, exact, pairs), allow_mixed)
+    made = _rank(_entries(results, split, allow_mixed), _rules(rule, as_of, draws, exact, pairs), allow_mixed)
     if as_json:
         print_json(
             [

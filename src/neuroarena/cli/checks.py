@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol
 import typer
 
 from neuroarena.cli.completion import complete_benchmarks, complete_decoders, complete_families
-from neuroarena.cli.options import BenchmarkName, Data, Json, Option, Split, named_values
+from neuroarena.cli.options import BenchmarkName, Data, FamilyCommand, Json, Option, Split, named_values
 from neuroarena.cli.output import print_json
 
 if TYPE_CHECKING:
@@ -35,17 +35,17 @@ class SubmissionVerdict(Protocol):
 
 
 app = typer.Typer(
-    help="Check a decoder or a benchmark before it is run, or a submission before it is sent.",
+    help="Check decoders, models, datasets, benchmarks, families, submissions, and benchmarks for leaks.",
     no_args_is_help=True,
 )
 
 
 @app.callback()
 def _root() -> None:
-    """Check a decoder or a benchmark before it is run, or a submission before it is sent."""
+    """Check decoders, models, datasets, benchmarks, families, submissions, and benchmarks for leaks."""
 
 
-@app.command("decoder")
+@app.command("decoder", short_help="Does a decoder, or a model, keep its contract?")
 def decoder(
     name: Annotated[
         str,
@@ -73,6 +73,9 @@ def decoder(
     if check_model is not None:
         _print_checks(check_model(name), as_json)
         return
+    if len(tasks) > 1:
+        first = f"{family.name}/{tasks[0]}"
+        typer.echo(f"note: checked for {first}, the first of {len(tasks)} tasks; -b names another", err=True)
     window = family.window(tasks[0], definition)
     manifest = family.manifest(tasks[0], definition)
     checks = check_decoder(
@@ -102,7 +105,7 @@ def _print_checks(checks: list[Check], as_json: bool) -> None:
         raise typer.Exit(1)
 
 
-@app.command("dataset")
+@app.command("dataset", short_help="Do a dataset's card, twin, reader and verifier agree?")
 def dataset(
     name: Annotated[str, typer.Argument(help="Name of a dataset, or module:attribute.")],
     as_json: Json = False,
@@ -114,7 +117,7 @@ def dataset(
     _print_checks(check_dataset(load_dataset(name)), as_json)
 
 
-@app.command("benchmark")
+@app.command("benchmark", cls=FamilyCommand, short_help="Are examples, splits, truth and score sound?")
 def benchmark(
     name: Annotated[str, typer.Argument(help="family[@definition]/task.")],
     data: Data = None,
@@ -148,7 +151,7 @@ def _refuse_models(name: str) -> None:
         )
 
 
-@app.command("family")
+@app.command("family", short_help="Does a family offer what it says?")
 def family(
     name: Annotated[
         str, typer.Argument(help="Name of a family, or module:attribute.", autocompletion=complete_families)
@@ -162,7 +165,7 @@ def family(
     _print_checks(check_family(name), as_json)
 
 
-@app.command("submission")
+@app.command("submission", cls=FamilyCommand, short_help="Will a submission be accepted?")
 def submission(
     benchmark: Annotated[
         str,
@@ -196,7 +199,7 @@ def submission(
     print(f"{path.name}: accepted for {loaded.name}, {len(found.table)} rows, model {found.model}.")
 
 
-@app.command("leaks")
+@app.command("leaks", cls=FamilyCommand, short_help="Can answers be guessed without brain activity?")
 def leaks(
     benchmark: BenchmarkName,
     data: Data = None,

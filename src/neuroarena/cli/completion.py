@@ -69,6 +69,25 @@ def complete_options(context: typer.Context, incomplete: str) -> list[str]:
     return _matching(texts, incomplete)
 
 
+def complete_importer_options(context: typer.Context, incomplete: str) -> list[str]:
+    """Complete ``name=`` options of the importer that ``--from`` names."""
+    from neuroarena.board.importing import find_importer
+    from neuroarena.errors import InputError
+
+    try:
+        offered = find_importer(context.params.get("source") or "").options
+    except InputError:
+        return []
+    return _matching([f"{name}=" for name in offered], incomplete)
+
+
+def complete_standings(incomplete: str) -> list[str]:
+    """Complete names of boards over several tracks."""
+    from neuroarena.benchmarks.faces import named_faces
+
+    return _matching(sorted(named_faces("standings")), incomplete)
+
+
 def complete_datasets(incomplete: str) -> list[str]:
     """Complete names of datasets."""
     from neuroarena.datasets import DATASETS

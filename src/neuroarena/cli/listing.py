@@ -35,7 +35,7 @@ def list_things(
     name: Annotated[
         str | None,
         typer.Argument(
-            help="Family whose benchmarks or options are listed; for options also family/task.",
+            help="Family whose benchmarks or options are listed; for options also family/task, or an importer.",
             autocompletion=complete_families,
         ),
     ] = None,
@@ -44,7 +44,7 @@ def list_things(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """List benchmarks, decoders, datasets, metrics or options of families, with where they come from."""
+    """List benchmarks, decoders, datasets, metrics, or options of families and importers."""
     if name is not None and kind not in (Kind.benchmarks, Kind.options):
         from neuroarena.errors import InputError
 
@@ -61,6 +61,8 @@ def list_things(
         print_json(rows)
     elif kind is Kind.benchmarks:
         _print_benchmarks(rows)
+    elif kind is Kind.options and not rows:
+        print(f"{name} has no options.")
     else:
         _print_rows(rows)
 
@@ -207,23 +209,52 @@ def _families() -> list[dict[str, Any]]:
 
 
 def _options(name: str) -> list[dict[str, Any]]:
-    """List the options of a family, or of one task of it."""
-    from neuroarena.benchmarks import BenchmarkName, resolve
-    from neuroarena.benchmarks.faces import find_face
-    from neuroarena.benchmarks.options import list_options
+    """List the options of a family, of one task of it, or of an importer; one name may stand for two of them."""
+    from neuroarena.benchmarks import FAMILIES
+    from neuroarena.benchmarks.faces import named_faces
+    from neuroarena.board.importing import find_importer
 
-    family, _, tasks = resolve(name)
-    one = tasks[0] if BenchmarkName.parse(name).family != family.name or "/" in name else None
+    imported = name in named_faces("importers")
+    rows = [] if imported and name not in FAMILIES.names() else _family_options(name)
+    if imported:
+        for option, help_text in find_importer(name).options.items():
+            rows.append(_option_row(option, "text", "-", f"board --from {name}", help_text))
+    return rows
+
+
+def _family_options(name: str) -> list[dict[str, Any]]:
+    from neuroarena.benchmarks import FAMILIES, resolve
+    from neuroarena.benchmarks.faces import find_face, named_faces
+    from neuroarena.benchmarks.options import list_options
+    from neuroarena.errors import UnknownName
+    from neuroarena.registry import unknown_name
+
+    task = None
+    if name in FAMILIES.names():
+        family = FAMILIES.get(name)
+    else:
+        try:
+            family, _, tasks = resolve(name)
+        except UnknownName:
+            if "/" in name:
+                raise
+            known = [*FAMILIES.names(), *named_faces("importers")]
+            raise unknown_name("family", name, dict.fromkeys(known), "options") from None
+        task = tasks[0] if len(tasks) == 1 else None
     return [
-        {
-            "option": option.name,
-            "value": option.value,
-            "default": _describe_default(option.default),
-            "tasks": ", ".join(option.tasks) or "all",
-            "what": option.help,
-        }
-        for option in list_options(find_face(family, "options"), one)
+        _option_row(
+            option.name,
+            option.value,
+            _describe_default(option.default),
+            ", ".join(option.tasks) or "all",
+            option.help,
+        )
+        for option in list_options(find_face(family, "options"), task)
     ]
+
+
+def _option_row(option: str, value: str, default: str, tasks: str, what: str) -> dict[str, Any]:
+    return {"option": option, "value": value, "default": default, "tasks": tasks, "what": what}
 
 
 def _describe_default(value: Any) -> str:

@@ -108,7 +108,7 @@ def benchmark(
 
     kinds = {"eeg": new_eeg_benchmark, **named_faces("scaffold")}
     if kind not in kinds:
-        raise unknown_name("kind of benchmark", kind, kinds, "benchmarks")
+        raise unknown_name("kind of benchmark", kind, kinds, None)
     paths = kinds[kind](name, folder)
     (test,) = (path for path in paths if path.name.startswith("test"))
     lines = [f"Try it: cd {folder} && python -m pytest {test.relative_to(folder)}"]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from neuroarena.cli.completion import complete_benchmarks, complete_options, complete_splits
 from neuroarena.errors import InputError
@@ -146,7 +148,9 @@ def refuse_unused(given: Mapping[str, object], what: str) -> None:
     --------
     >>> refuse_unused({"--rule": None, "--fast": False}, "a board that has no unit scores")
     """
-    wrong = [name for name, value in given.items() if value is not None and value is not False and value != []]
+    wrong = [
+        name for name, value in given.items() if value is not None and value is not False and value != []
+    ]
     if wrong:
         raise InputError(f"{', '.join(wrong)} cannot be used with {what}.")
 
@@ -165,3 +169,37 @@ def check_out(out: Path | None) -> None:
         )
     if out is not None and out.is_file():
         raise InputError(f"--out {out} is a file. Name a folder to keep the results in.")
+
+
+class FamilyCommand(TyperCommand):
+    """A command that takes options of families by ``-O``, and says so when one is typed as a flag of its own."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the words of a command line.
+
+        Raises
+        ------
+        InputError
+            For a flag that is an option of a family.
+        """
+        own = {flag for parameter in self.params for flag in parameter.opts}
+        for word in [] if ctx.resilient_parsing else args:
+            flag, _, value = word.partition("=")
+            if flag.startswith("--") and flag not in own:
+                _refuse_family_flag(flag, value or "VALUE")
+        return super().parse_args(ctx, args)
+
+
+def _refuse_family_flag(flag: str, value: str) -> None:
+    from neuroarena.benchmarks.faces import families_with
+    from neuroarena.benchmarks.options import list_options
+
+    models = families_with("options")
+    owners: dict[str, list[str]] = {}
+    for family, model in models.items():
+        for each in list_options(model):
+            owners.setdefault(each.name, []).append(family)
+    # Close is enough: --offset became offset_s.
+    for name in difflib.get_close_matches(flag[2:].replace("-", "_"), owners, n=1, cutoff=0.85):
+        families = " or ".join(owners[name])
+        raise InputError(f"{flag} is an option of the family {families}: write -O {name}={value}.")

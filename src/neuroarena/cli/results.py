@@ -36,7 +36,9 @@ def list_results(
     for row in rows:
         mark = " (simulated)" if row["simulated"] else ""
         status = "" if row["status"] == "complete" else f", {row['status']}"
-        print(f"{row['name']}  {format_value(row['score'])}{mark}  {row['benchmark']}, {row['split']}{status}")
+        print(
+            f"{row['name']}  {format_value(row['score'])}{mark}  {row['benchmark']}, {row['split']}{status}"
+        )
         print(f"    {row['kind']}, {row['finished']}: {row['folder']}")
     print(f"{len(rows)} results" if len(rows) != 1 else "1 result")
 

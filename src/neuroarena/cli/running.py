@@ -160,7 +160,9 @@ def _print_rows(rows: list[dict[str, object]], benchmark: str, out: Path) -> Non
     seeds = ["seeds"] if any("seeds" in row for row in rows) else []
     columns = ["benchmark", "split", "decoder", "score", "units", *seeds, "status"]
     print_table(
-        columns, [[format_value(row.get(name)) for name in columns] for row in rows], title=f"{benchmark}{mark}"
+        columns,
+        [[format_value(row.get(name)) for name in columns] for row in rows],
+        title=f"{benchmark}{mark}",
     )
     print(f"Results are in {out}. Rank them with: neuroarena board {out}")
 

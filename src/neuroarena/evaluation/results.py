@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from neuroarena.scoring.parquet import open_parquet, read_rows, write_parquet
 
 RECORD, PREDICTIONS, UNIT_SCORES = "record.json", "predictions.parquet", "unit_scores.parquet"
 SCORES_BY_SEED = "unit_scores_by_seed.parquet"
+_EXPECTED = "Expected a folder that neuroarena run or score wrote."
 
 
 @dataclass(frozen=True, repr=False)
@@ -180,9 +182,7 @@ def read_plain_record(folder: Path) -> Any:
     """
     path = folder / RECORD
     if not path.is_file():
-        raise InputError(
-            f"{folder}: there is no {RECORD} here. Expected a folder that neuroarena run or score wrote."
-        )
+        raise InputError(f"{folder}: there is no {RECORD} here. {_EXPECTED}")
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
@@ -200,18 +200,26 @@ def find_results(paths: list[Path] | tuple[Path, ...]) -> list[Path]:
     folders: list[Path] = []
     for path in paths:
         if not path.exists():
-            raise InputError(f"{path}: there is no such folder. Expected the results of neuroarena run.")
-        found = sorted(
-            record.parent
-            for record in path.rglob(RECORD)
-            if not any(part.startswith(".") for part in record.parent.relative_to(path).parts)
-        )
+            raise InputError(f"{path}: there is no such folder. {_EXPECTED}")
+        if not path.is_dir():
+            raise InputError(f"{path}: this is a file. {_EXPECTED}")
+        found = sorted(_folders_with_record(path))
         if not found:
-            raise InputError(
-                f"{path}: there is no run in this folder. Expected the results of neuroarena run."
-            )
+            raise InputError(f"{path}: there is no run in this folder. {_EXPECTED}")
         folders += found
     return list(dict.fromkeys(folders))
+
+
+def holds_results(path: Path) -> bool:
+    """Return whether a folder holds at least one run."""
+    return path.is_dir() and next(_folders_with_record(path), None) is not None
+
+
+def _folders_with_record(path: Path) -> Iterator[Path]:
+    """Find the folders of runs below a folder; hidden ones hold what was removed."""
+    for record in path.rglob(RECORD):
+        if not any(part.startswith(".") for part in record.parent.relative_to(path).parts):
+            yield record.parent
 
 
 def predictions_name(seed: int) -> str:

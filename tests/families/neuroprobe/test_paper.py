@@ -105,10 +105,24 @@ def test_runs_and_submissions_stand_side_by_side(tmp_path: Path):
     assert read_paper([other, folder], rules=QUICK).teams == ("cnn", f"cnn [{folder.name}]")
 
 
+def test_a_board_ranks_runs_and_submissions_side_by_side(tmp_path: Path):
+    folder = export_submission(make_runs("linear", ["cross-session"]), tmp_path / "out", author="Ada Example")
+    own = saved(make_runs("linear (Ada Example)", ["cross-session"], FEW, quality=0.8), tmp_path / "results")
+    words = ["board", str(own), str(folder), "--draws", "100", "--json"]
+    ran = CliRunner().invoke(app, words, catch_exceptions=False)
+    assert f"{folder} read as --from neuroprobe" in ran.stderr
+    rankings = {each["task"]: each["table"] for each in json.loads(ran.stdout)["rankings"]}
+    # One name from two readers is two entries, not two attempts of one.
+    names = ["linear (Ada Example)", "linear (Ada Example) (neuroprobe)"]
+    assert [row["team"] for row in rankings["onset"]] == names
+
+
 def test_definitions_are_mixed_only_on_request_and_then_marked(tmp_path: Path):
     new = saved(make_runs("linear", ["cross-session"], FEW), tmp_path / "new")
     old = saved(make_runs("cnn", ["cross-session"], FEW, definition="2025.09"), tmp_path / "old")
-    with pytest.raises(InputError, match=r"judged by definition 2025.09.*by definition 2025.10"):
+    with pytest.raises(
+        InputError, match=r"definition 2025.09.*definition 2025.10.*--allow-mixed.*results remove"
+    ):
         read_paper([new, old], rules=QUICK)
     made = read_paper([new, old], allow_mixed=True, rules=QUICK)
     assert made.definition == "2025.09+2025.10"

@@ -45,7 +45,7 @@ def write_kit(track: str, folder: Path) -> list[Path]:
     """
     kits = families_with("start_kit")
     if track not in kits:
-        raise unknown_name("start kit", track, kits, "benchmarks")
+        raise unknown_name("start kit", track, kits, None)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(
             f"{folder}: is not an empty folder. Name an empty or a new one. Nothing was written."
