@@ -215,6 +215,7 @@ REFUSALS = [
     (f"{RUN} -O folds=2 --option folds=3", "The option folds was given twice"),
     (f"{RUN} -O sessions=", 'the option sessions is ""; expected names separated by commas'),
     (f"{RUN} --sessions 1_1", "--sessions is an option of the family neuroprobe: write -O sessions=VALUE"),
+    (f"{RUN} --offset 0,1", "--offset is an option of the family neuroprobe: write -O offset_s=VALUE"),
     (
         f"{RUN} --max-samples=60",
         "--max-samples is an option of the family neuroprobe: write -O max_samples=60",
