@@ -241,7 +241,7 @@ def _neuroarena(*words: str) -> subprocess.CompletedProcess[str]:
 
 
 def _cells(cache: Path) -> int:
-    return sum(1 for _ in (cache / "cells").rglob("*.parquet")) if (cache / "cells").exists() else 0
+    return sum(1 for _ in (cache / "cells").rglob("*.cell")) if (cache / "cells").exists() else 0
 
 
 class _Memory:

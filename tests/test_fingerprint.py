@@ -11,6 +11,7 @@ import pytest
 
 from neuroarena import fingerprint
 from neuroarena.fingerprint import canonical_json, code_fingerprint, digest, file_digest, remember_digests_in
+from neuroarena.sealed import SealedFolder, reporting_to
 
 
 def test_canonical_json_has_one_form():
@@ -38,18 +39,39 @@ def test_a_file_digest_follows_the_content(tmp_path):
     assert file_digest(path) == first
 
 
-def test_digests_of_large_files_are_remembered_between_processes(tmp_path, monkeypatch):
+@pytest.fixture
+def memory(tmp_path, monkeypatch):
+    monkeypatch.setattr(fingerprint, "_memory", None)
+    monkeypatch.setattr(fingerprint, "_digests", {})
+    remember_digests_in(tmp_path / "memory")
+    return SealedFolder(tmp_path / "memory")
+
+
+def test_digests_of_large_files_are_remembered_between_processes(tmp_path, memory, monkeypatch):
     path = tmp_path / "large"
     path.write_bytes(b"x" * 2**20)
-    monkeypatch.setattr(fingerprint, "_memory", None)
-    remember_digests_in(tmp_path / "memory")
     first = file_digest(path)
-    (note,) = (tmp_path / "memory").iterdir()
+    (note,) = memory.path("digests").iterdir()
     monkeypatch.setattr(fingerprint, "_digests", {})
-    note.write_text("remembered")
+    memory.write(f"digests/{note.name}", b"remembered")
     assert file_digest(path) == "remembered"
     path.write_bytes(b"y" * 2**20)
     assert file_digest(path) not in ("remembered", first)
+
+
+def test_a_damaged_memory_is_reported_and_the_file_is_read_again(tmp_path, memory, monkeypatch):
+    path = tmp_path / "large"
+    path.write_bytes(b"x" * 2**20)
+    first = file_digest(path)
+    (note,) = memory.path("digests").iterdir()
+    note.write_bytes(note.read_bytes().replace(b"a", b"b"))
+    monkeypatch.setattr(fingerprint, "_digests", {})
+    said: list[str] = []
+    with reporting_to(said.append):
+        assert file_digest(path) == first
+    assert len(said) == 1
+    assert str(note) in said[0]
+    assert bytes(memory.read(f"digests/{note.name}")).decode() == first
 
 
 @pytest.fixture

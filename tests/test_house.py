@@ -41,6 +41,7 @@ FOUNDATIONS = (
     "pickles",
     "progress",
     "registry",
+    "sealed",
     "skeletons",
     "__init__",
     "__main__",

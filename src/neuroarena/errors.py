@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+
 
 class NeuroarenaError(Exception):
     """The work failed; the message says what, and what to do about it."""
@@ -13,6 +15,20 @@ class InputError(NeuroarenaError):
     """The input is wrong: a file, a row, a name or an option. Nothing was written."""
 
     exit_code = 2
+
+
+class DiskFull(InputError):
+    """There is no room left on a disk, or none within the user's quota.
+
+    Attributes
+    ----------
+    errno : int
+        ``errno.ENOSPC`` or ``errno.EDQUOT``.
+    """
+
+    def __init__(self, message: str, number: int = errno.ENOSPC) -> None:
+        super().__init__(message)
+        self.errno = number
 
 
 class UnknownName(InputError):

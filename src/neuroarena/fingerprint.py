@@ -15,7 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from neuroarena import atomic
+from neuroarena.sealed import SealedFolder
 
 PACKAGE = __name__.partition(".")[0]
 
@@ -64,23 +64,25 @@ def file_digest(path: str | Path) -> str:
 
 
 _digests: dict[tuple[str, int, int, int, int], str] = {}
-_memory: Path | None = None
+_memory: SealedFolder | None = None
 
 
-def remember_digests_in(folder: Path) -> None:
-    """Keep the digests of large files in a folder, so that the next process need not read them again."""
+def remember_digests_in(cache: Path) -> None:
+    """Keep the digests of large files in a cache, so that the next process need not read them again."""
     global _memory
-    _memory = folder
+    _memory = SealedFolder(cache)
 
 
 def _remembered_digest(path: str, identity: tuple[str, int, int, int, int]) -> str:
-    note = _memory / digest(identity) if _memory is not None and identity[1] >= 2**20 else None
-    if note is not None and note.exists():
-        return note.read_text(encoding="ascii")
+    memory = _memory if identity[1] >= 2**20 else None
+    note = f"digests/{digest(identity)}.note"
+    remembered = memory.read(note) if memory is not None else None
+    if remembered is not None:
+        return str(remembered, "ascii")
     with open(path, "rb") as file:
         content = hashlib.file_digest(file, "sha256").hexdigest()
-    if note is not None:
-        atomic.write_text(note, content)
+    if memory is not None:
+        memory.write(note, content.encode("ascii"))
     return content
 
 

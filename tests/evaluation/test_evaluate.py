@@ -190,7 +190,7 @@ def test_a_decoder_without_a_fingerprint_is_judged_but_not_kept(tmp_path):
     result = evaluate(unnamed, toy_benchmark(), "cross", cache=tmp_path / "cache")
     assert result.complete
     assert "local function" in result.record.decoder.not_cached_because
-    assert not list((tmp_path / "cache" / "cells").rglob("*.parquet"))
+    assert not list((tmp_path / "cache" / "cells").rglob("*.cell"))
 
 
 class Unnamed(Mean):

@@ -50,7 +50,7 @@ def start(folder: Path, workers: int = 2, in_background: bool = False) -> subpro
 
 
 def cells(folder: Path) -> set[str]:
-    return {path.name for path in (folder / "cache" / "cells").rglob("*.parquet")}
+    return {path.name for path in (folder / "cache" / "cells").rglob("*.cell")}
 
 
 def wait_for_cells(process: subprocess.Popen, folder: Path, n: int) -> None:

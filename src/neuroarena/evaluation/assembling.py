@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
 
-from neuroarena.evaluation.cache import CellCache
 from neuroarena.evaluation.cell import Cell
-from neuroarena.evaluation.engine import Outcome
+from neuroarena.evaluation.computed import Computed
 from neuroarena.evaluation.plan import RunPlan
 from neuroarena.evaluation.record import (
     BenchmarkRecord,
@@ -27,23 +25,21 @@ from neuroarena.evaluation.results import Result
 from neuroarena.scoring import UnitScores, score
 
 
-def draws_at_random(plan: RunPlan, kept: CellCache) -> bool | None:
+def draws_at_random(plan: RunPlan, computed: Computed) -> bool | None:
     """Return whether the decoder drew anything in its first training; None when that was not completed.
 
     The generator of the context is the only source of chance that the contract allows, so one that is neither drawn
     from nor kept makes every seed the same.
     """
-    if not all(cell.key in kept for cell in plan.cells):
+    if not all(cell.key in computed.kept for cell in plan.cells):
         return None
-    return any(kept.read_note(cell.key).get("drew", True) for cell in plan.cells)
+    return any(computed.kept[cell.key][1].get("drew", True) for cell in plan.cells)
 
 
-def assemble(
-    plan: RunPlan, kept: CellCache, outcomes: Mapping[str, Outcome], started: datetime.datetime
-) -> Result:
+def assemble(plan: RunPlan, computed: Computed, started: datetime.datetime) -> Result:
     """Put the cells of a run together, score them and write the record."""
-    cells, predictions, unit_scores = _training(plan, plan.cells, kept, outcomes)
-    chance = None if plan.n_repeats == 1 else draws_at_random(plan, kept)
+    cells, predictions, unit_scores = _training(plan, plan.cells, computed)
+    chance = None if plan.n_repeats == 1 else draws_at_random(plan, computed)
     if chance is None or predictions is None or unit_scores is None:
         # Trained once, or the first training failed and the others were not begun.
         return Result(_record(plan, cells, unit_scores, None, started), predictions, unit_scores)
@@ -53,7 +49,7 @@ def assemble(
         if not chance:
             repeats.append(Repeat(seed, unit_scores, predictions))
             continue
-        others, predicted, scores = _training(plan, plan.cells_of(seed), kept, outcomes)
+        others, predicted, scores = _training(plan, plan.cells_of(seed), computed)
         said += [each.model_copy(update={"seed": seed}) for each in others]
         if predicted is not None and scores is not None and all(each.status == "complete" for each in others):
             repeats.append(Repeat(seed, scores, predicted))
@@ -64,22 +60,20 @@ def assemble(
 
 
 def _training(
-    plan: RunPlan, cells: tuple[Cell, ...], kept: CellCache, outcomes: Mapping[str, Outcome]
+    plan: RunPlan, cells: tuple[Cell, ...], computed: Computed
 ) -> tuple[tuple[CellRecord, ...], pd.DataFrame | None, UnitScores | None]:
     """Return how each cell of one training ended, with the predictions and scores of those that went well."""
     tables: list[pd.DataFrame] = []
     said: list[CellRecord] = []
     for cell in cells:
-        outcome = outcomes.get(cell.key)
+        outcome, found = computed.outcomes.get(cell.key), computed.kept.get(cell.key)
         ended: dict[str, Any] = {"status": "complete"}
-        if cell.key in kept:
-            table, note = kept.read(cell.key)
-            tables.append(table)
-            ended["warnings"] = note.get("warnings", [])
+        if found is not None:
+            tables.append(found[0])
+            ended["warnings"] = found[1].get("warnings", [])
         else:
-            reason = outcome.error if outcome is not None else "it was not computed"
             details = outcome.details if outcome is not None else None
-            ended = {"status": "failed", "error": reason, "traceback": details}
+            ended = {"status": "failed", "error": computed.reason(cell.key), "traceback": details}
         said.append(
             CellRecord(
                 fold=cell.fold,

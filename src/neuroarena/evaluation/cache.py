@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from neuroarena.atomic import replacing
+from neuroarena.sealed import SealedFolder
 
 _NOTE = b"neuroarena"
 
@@ -25,33 +25,35 @@ def default_cache() -> Path:
 
 
 class CellCache:
-    """Predictions of finished cells, one parquet file each, found by the cell's key."""
+    """Predictions of finished cells, one sealed parquet table each, found by the cell's key."""
 
     def __init__(self, root: Path) -> None:
-        self.root = root
-
-    def path(self, key: str) -> Path:
-        """Return the file of a cell."""
-        return self.root / "cells" / key[:2] / f"{key}.parquet"
+        self.folder = SealedFolder(root)
 
     def __contains__(self, key: str) -> bool:
-        return self.path(key).exists()
+        return _entry(key) in self.folder
 
     def write(self, key: str, predictions: pd.DataFrame, note: dict[str, Any]) -> None:
         """Store the predictions of a cell with a note on how they were made."""
         table = pa.Table.from_pandas(predictions, preserve_index=False)
         table = table.replace_schema_metadata({_NOTE: json.dumps(note, sort_keys=True).encode()})
-        with replacing(self.path(key)) as temporary:
-            pq.write_table(table, temporary)
+        sink = pa.BufferOutputStream()
+        pq.write_table(table, sink)
+        self.folder.write(_entry(key), memoryview(sink.getvalue()))
 
-    def read_note(self, key: str) -> dict[str, Any]:
-        """Return the note of a cell without reading its predictions."""
-        metadata = pq.read_schema(self.path(key)).metadata or {}
-        note: dict[str, Any] = json.loads(metadata.get(_NOTE, b"{}"))
-        return note
-
-    def read(self, key: str) -> tuple[pd.DataFrame, dict[str, Any]]:
-        """Return what :meth:`write` stored."""
-        table = pq.read_table(self.path(key))
+    def read(self, key: str) -> tuple[pd.DataFrame, dict[str, Any]] | None:
+        """Return what :meth:`write` stored; None when there is nothing, or nothing that can be trusted."""
+        content = self.folder.read(_entry(key))
+        if content is None:
+            return None
+        table = pq.read_table(pa.BufferReader(pa.py_buffer(content)))
         note = json.loads((table.schema.metadata or {}).get(_NOTE, b"{}"))
         return table.replace_schema_metadata(None).to_pandas(), note
+
+    def forget(self, key: str) -> None:
+        """Remove a cell."""
+        self.folder.remove(_entry(key))
+
+
+def _entry(key: str) -> str:
+    return f"cells/{key[:2]}/{key}.cell"

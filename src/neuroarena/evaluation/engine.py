@@ -16,7 +16,8 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any, Protocol
 
-from neuroarena.errors import NeuroarenaError
+from neuroarena.errors import DiskFull, NeuroarenaError
+from neuroarena.sealed import report, reporting_to
 
 # Many small operations on several threads take longer than on one, and sums in another order move
 # the last digit of a score: every worker computes on one thread.
@@ -38,12 +39,26 @@ class Job(Protocol):
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a job ended; `error` is None when it went well."""
+    """How a job ended.
+
+    Attributes
+    ----------
+    job : Job
+    seconds : float
+    error, details : str or None
+        None when it went well; else one sentence, and the last lines of the traceback.
+    reports : tuple of str
+        What it said about damaged entries of the cache, which were computed again.
+    disk_is_full : bool
+        Whether it failed because there was no room: the next job would fail as well.
+    """
 
     job: Job
     seconds: float
     error: str | None = None
     details: str | None = None
+    reports: tuple[str, ...] = ()
+    disk_is_full: bool = False
 
 
 def available_cores() -> int:
@@ -65,7 +80,20 @@ def run_jobs(jobs: Sequence[Job], cache: Path, workers: int, done: Callable[[Out
         Number of processes; with one, the jobs run in this process. The numbers are the same.
     done : callable
         Called in this process with the outcome of each job.
+
+    Raises
+    ------
+    DiskFull
+        When a job found no room for what it made; what was finished before is in the cache.
     """
+
+    def take(outcome: Outcome) -> None:
+        for text in outcome.reports:
+            report(text)
+        if outcome.disk_is_full:
+            raise DiskFull(outcome.error or "The disk is full.")
+        done(outcome)
+
     if getattr(multiprocessing.current_process(), "_inheriting", False):
         raise NeuroarenaError(
             "A worker process ran this script again from its start. Put what starts the run under "
@@ -74,22 +102,29 @@ def run_jobs(jobs: Sequence[Job], cache: Path, workers: int, done: Callable[[Out
     if workers <= 1 or len(jobs) <= 1:
         with _one_thread():
             for job in jobs:
-                done(_attempt(job, cache))
+                take(_attempt(job, cache))
     else:
-        _run_on_workers(list(jobs), cache, min(workers, len(jobs)), done)
+        _run_on_workers(list(jobs), cache, min(workers, len(jobs)), take)
 
 
 def _attempt(job: Job, cache: Path) -> Outcome:
     started = time.perf_counter()
+    reports: list[str] = []
+    error: BaseException | None = None
+    details = None
     try:
-        job.run(cache)
+        with reporting_to(reports.append):
+            job.run(cache)
     except (
         Exception,
         SystemExit,
-    ) as error:  # a decoder's own code may raise anything: recorded with its reason
-        seconds = time.perf_counter() - started
-        return Outcome(job, seconds, f"{type(error).__name__}: {error}", traceback.format_exc(limit=-6))
-    return Outcome(job, time.perf_counter() - started)
+    ) as raised:  # a decoder's own code may raise anything: recorded with its reason
+        error, details = raised, traceback.format_exc(limit=-6)
+    seconds = time.perf_counter() - started
+    if isinstance(error, DiskFull):
+        return Outcome(job, seconds, str(error), details, tuple(reports), disk_is_full=True)
+    said = None if error is None else f"{type(error).__name__}: {error}"
+    return Outcome(job, seconds, said, details, tuple(reports))
 
 
 @contextlib.contextmanager
@@ -123,11 +158,11 @@ class _Worker:
         job, self.job = self.job, None
         seconds = time.perf_counter() - self.started
         try:
-            error, details, seconds = self.connection.recv()
+            told: dict[str, Any] = self.connection.recv()
         except (EOFError, ConnectionResetError):
             self.process.join(timeout=10)
             return Outcome(job, seconds, _death(self.process.exitcode))
-        return Outcome(job, seconds, error, details)
+        return Outcome(job, **told)
 
     def stop(self) -> None:
         self.connection.close()
@@ -208,7 +243,7 @@ def _serve(connection: Connection, cache: Path, parent: int) -> None:
                 return
             outcome = _attempt(job, cache)
             try:
-                connection.send((outcome.error, outcome.details, outcome.seconds))
+                connection.send({name: value for name, value in vars(outcome).items() if name != "job"})
             except OSError:
                 return  # the parent is gone; what was computed is in the cache
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,12 +15,14 @@ from neuroarena.evaluation.assembling import assemble, draws_at_random
 from neuroarena.evaluation.cache import CellCache, default_cache
 from neuroarena.evaluation.cell import Cell
 from neuroarena.evaluation.comparisons import judge_models
+from neuroarena.evaluation.computed import ROUNDS, Computed
 from neuroarena.evaluation.engine import Outcome, run_jobs
 from neuroarena.evaluation.plan import RunPlan, plan_features, plan_runs
 from neuroarena.evaluation.record import current_time
 from neuroarena.evaluation.results import Result, save_result
 from neuroarena.fingerprint import remember_digests_in
 from neuroarena.progress import Progress, Silence
+from neuroarena.sealed import SealedFolder, reporting_to
 
 
 class Interrupted(NeuroarenaError):
@@ -128,16 +132,20 @@ def evaluate_all(
     if comparisons:
         return judge_models(decoders, comparisons, splits, out=out, progress=progress)
     folder = Path(cache) if cache is not None else default_cache()
-    remember_digests_in(folder / "digests")
-    plans = plan_runs([_named(name, decoder) for name, decoder in decoders], windows, splits, seed, repeats)
-    for place in (folder, *([] if out is None else [Path(out)])):
-        # Created before anything is computed: nobody should wait for a result that cannot be saved.
-        place.mkdir(parents=True, exist_ok=True)
-    started = current_time()
-    outcomes = _compute(plans, folder, workers, progress or Silence())
-    results = [assemble(plan, CellCache(folder), outcomes, started) for plan in plans]
-    _forget_unnamed(plans, CellCache(folder))
-    return results if out is None else [save_result(result, Path(out)) for result in results]
+    shown = progress or Silence()
+    with reporting_to(functools.partial(shown.say, "cache")) if progress else contextlib.nullcontext():
+        remember_digests_in(folder)
+        named = [_named(name, decoder) for name, decoder in decoders]
+        plans = plan_runs(named, windows, splits, seed, repeats)
+        for place in (folder, *([] if out is None else [Path(out)])):
+            # Created before anything is computed: nobody should wait for a result that cannot be saved.
+            place.mkdir(parents=True, exist_ok=True)
+        SealedFolder(folder).sweep()
+        started = current_time()
+        computed = _compute(plans, folder, workers, shown)
+        results = [assemble(plan, computed, started) for plan in plans]
+        _forget_unnamed(plans, CellCache(folder))
+        return results if out is None else [save_result(result, Path(out)) for result in results]
 
 
 def _named(name: str | None, decoder: Decoder | str) -> tuple[str, Decoder]:
@@ -149,53 +157,57 @@ def _named(name: str | None, decoder: Decoder | str) -> tuple[str, Decoder]:
     return f"{name} (untrained)" if untrained else name, decoder
 
 
-def _compute(plans: list[RunPlan], cache: Path, workers: int, progress: Progress) -> dict[str, Outcome]:
-    """Compute the features and cells that the cache lacks, repeat by repeat; return the outcome of each cell by key."""
-    kept = CellCache(cache)
-    outcomes: dict[str, Outcome] = {}
+def _compute(plans: list[RunPlan], cache: Path, workers: int, progress: Progress) -> Computed:
+    """Read the cells that the cache has and compute those that it lacks, repeat by repeat."""
+    computed = Computed()
     n_repeats = max((plan.n_repeats for plan in plans), default=1)
     for number in range(n_repeats):
         # A decoder that draws nothing, or whose first training failed, is not trained again.
-        wanted = [plan for plan in plans if number == 0 or draws_at_random(plan, kept)]
-        cells = {cell.key: cell for plan in wanted for cell in plan.cells_of(plan.seeds[number])}
+        wanted = [plan for plan in plans if number == 0 or draws_at_random(plan, computed)]
+        cells = [cell for plan in wanted for cell in plan.cells_of(plan.seeds[number])]
         stage = "cells" if n_repeats == 1 else f"repeat {number + 1} of {n_repeats}"
         if cells:
-            _compute_cells(cells, kept, workers, progress, stage, outcomes)
-    return outcomes
+            _compute_cells(cells, cache, workers, progress, stage, computed)
+    return computed
 
 
 def _compute_cells(
-    cells: dict[str, Cell],
-    kept: CellCache,
-    workers: int,
-    progress: Progress,
-    stage: str,
-    outcomes: dict[str, Outcome],
+    cells: list[Cell], cache: Path, workers: int, progress: Progress, stage: str, computed: Computed
 ) -> None:
-    todo = [cell for key, cell in cells.items() if key not in kept]
-    shards = plan_features(todo, kept.root)
-
-    def shard_done(_: Outcome) -> None:
-        progress.advance("features")
+    kept = CellCache(cache)
+    total = len({cell.key for cell in cells})
 
     def cell_done(outcome: Outcome) -> None:
         assert isinstance(outcome.job, Cell)
-        outcomes[outcome.job.key] = outcome
+        computed.outcomes[outcome.job.key] = outcome
         progress.advance(stage)
 
+    computed.read(cells, kept)
     try:
-        if shards:
-            progress.begin("features", len(shards))
-            # A shard that fails leaves its windows out; the cells that need them say so.
-            run_jobs(shards, kept.root, workers, shard_done)
-        progress.begin(stage, len(cells), len(cells) - len(todo))
-        run_jobs(todo, kept.root, workers, cell_done)
+        for _ in range(ROUNDS):
+            todo = computed.waiting(cells)
+            _compute_features(todo, cache, workers, progress)
+            progress.begin(stage, total, total - len(todo))
+            run_jobs(todo, cache, workers, cell_done)
+            # What a worker wrote may be damaged by now, or removed by another process: then it is made again.
+            computed.read(todo, kept)
+            if not computed.waiting(cells):
+                break
     except KeyboardInterrupt as interrupt:
-        done = sum(key in kept for key in cells)
+        done = len({cell.key for cell in cells if cell.key in kept})
         where = "" if stage == "cells" else f" in {stage}"
         raise Interrupted(
-            f"Stopped{where}. {done} of {len(cells)} cells are kept; run the same command again to go on from there."
+            f"Stopped{where}. {done} of {total} cells are kept; run the same command again to go on from there."
         ) from interrupt
+
+
+def _compute_features(cells: list[Cell], cache: Path, workers: int, progress: Progress) -> None:
+    """Compute the features that some cells need and the cache lacks."""
+    shards = plan_features(cells, cache)
+    if shards:
+        progress.begin("features", len(shards))
+        # A shard that fails leaves its windows out; the cells that need them say so.
+        run_jobs(shards, cache, workers, lambda _: progress.advance("features"))
 
 
 def _forget_unnamed(plans: list[RunPlan], kept: CellCache) -> None:
@@ -203,4 +215,4 @@ def _forget_unnamed(plans: list[RunPlan], kept: CellCache) -> None:
     for plan in plans:
         if plan.identity.key is None:
             for cell in (cell for seed in plan.seeds for cell in plan.cells_of(seed)):
-                kept.path(cell.key).unlink(missing_ok=True)
+                kept.forget(cell.key)

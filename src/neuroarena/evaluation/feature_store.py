@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import functools
+import io
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 
-from neuroarena.atomic import replacing
+from neuroarena.errors import NeuroarenaError
 from neuroarena.features import FeatureChain
 from neuroarena.fingerprint import digest
 from neuroarena.recordings import Recording
+from neuroarena.sealed import SealedFolder
 
 SHARD_BYTES = 64 * 2**20
 # Small chunks stay in the cache of the processor: reading 3,500 windows took 1.9 s with 32, 6.6 s with 256.
 _READ_CHUNK = 32
+_STARTS, _FEATURES = ".starts", ".features"
+# NumPy's header of a plain array takes 128 bytes.
+_HEADER_BYTES = 1024
 
 
 @functools.lru_cache(maxsize=256)
@@ -27,7 +34,7 @@ def _chain_fingerprint(chain: FeatureChain) -> str:
 class FeatureStore:
     """Shards of features on disk, found by recording, feature chain and window length.
 
-    A shard is two arrays: the sample at which each window starts, and the features of each window.
+    A shard is two sealed arrays: the sample at which each window starts, and the features of each window.
     The starts are renamed into place last, so a shard exists completely or not at all. Shards may
     overlap; a window found twice has the same features in both.
 
@@ -44,13 +51,14 @@ class FeatureStore:
     def __init__(self, root: Path, recording_fingerprint: str, chain: FeatureChain, length: int) -> None:
         self.chain = chain
         self.length = length
+        self.cache = SealedFolder(root)
         key = digest([recording_fingerprint, _chain_fingerprint(chain), length])
-        self.folder = root / "features" / key[:2] / key
+        self.place = f"features/{key[:2]}/{key}"
 
     def missing(self, starts: np.ndarray) -> np.ndarray:
         """Return the starts that are not stored yet, sorted and unique."""
-        stored = [np.load(path) for path in self._shards()]
         wanted = np.unique(starts)
+        stored = [shard_starts for _, shard_starts in self._shards()]
         return wanted if not stored else np.setdiff1d(wanted, np.concatenate(stored))
 
     def compute(self, recording: Recording, starts: np.ndarray) -> None:
@@ -64,41 +72,85 @@ class FeatureStore:
         if shard is None:
             return
         name = digest(starts.tolist())[:24]
-        with replacing(self.folder / f"{name}.features.npy") as temporary, open(temporary, "wb") as file:
-            np.save(file, shard, allow_pickle=False)
-        with replacing(self.folder / f"{name}.starts.npy") as temporary, open(temporary, "wb") as file:
-            np.save(file, starts, allow_pickle=False)
+        for entry, array in ((self._features(name), shard), (self._starts(name), starts)):
+            with self.cache.writing(entry) as writer:
+                np.lib.format.write_array(cast(Any, writer), array, allow_pickle=False)
 
-    def gather(self, starts: np.ndarray) -> np.ndarray:
-        """Return the features of these windows in this order: float32 array (n, channels, ...)."""
+    def gather(self, recording: Recording, starts: np.ndarray) -> np.ndarray:
+        """Return the features of these windows in this order: float32 array (n, channels, ...).
+
+        Those that are gone, or damaged, are computed from the recording again.
+
+        Raises
+        ------
+        NeuroarenaError
+            When what is written cannot be read back.
+        """
+        gathered, found = self._collect(starts)
+        if not found.all():
+            lost = np.unique(starts[~found])
+            for part in cut_shards(lost, self.bytes_a_window(recording)):
+                self.compute(recording, part)
+            gathered, found = self._collect(starts)
+        if gathered is None or not found.all():
+            raise NeuroarenaError(
+                f"{self.cache.root / self.place}: {int((~found).sum())} windows were stored and cannot be read back. "
+                "Check the disk, or name another folder with --cache."
+            )
+        return gathered
+
+    def bytes_a_window(self, recording: Recording) -> int:
+        """Return how much room the features of one window take."""
+        blank = np.zeros((1, len(recording.channels), self.length), dtype=np.float32)
+        values: Any = self.chain(blank, recording.channels, recording.rate_hz)[0]
+        return int(values.nbytes)
+
+    def _collect(self, starts: np.ndarray) -> tuple[np.ndarray | None, np.ndarray]:
+        """Collect stored features, and which of the windows were found."""
         gathered: np.ndarray | None = None
         found = np.zeros(len(starts), dtype=bool)
-        for path in self._shards():
-            shard_starts = np.load(path)
+        for name, shard_starts in self._shards():
             rows = np.searchsorted(shard_starts, starts)
             rows[rows == len(shard_starts)] = 0
             here = (shard_starts[rows] == starts) & ~found
             if not here.any():
                 continue
-            values = np.load(path.with_name(path.name.replace(".starts.", ".features.")), mmap_mode="r")
+            content = self.cache.map(self._features(name))
+            if content is None:
+                self.cache.remove(self._starts(name))
+                continue
+            values = _as_array(content)
             if gathered is None:
                 gathered = np.empty((len(starts), *values.shape[1:]), dtype=np.float32)
             gathered[here] = values[rows[here]]
             found |= here
-        if gathered is None or not found.all():
-            raise FileNotFoundError(
-                f"{int((~found).sum())} windows have no stored features; the cache was emptied. "
-                "Run the same command again."
-            )
-        return gathered
+        return gathered, found
 
-    def _shards(self) -> list[Path]:
-        if not self.folder.is_dir():
-            return []
-        return sorted(self.folder / name for name in os.listdir(self.folder) if name.endswith(".starts.npy"))
+    def _shards(self) -> Iterator[tuple[str, np.ndarray]]:
+        """Iterate over names and starts of the shards; one with damaged starts is left out."""
+        folder = self.cache.path(self.place)
+        names = sorted(os.listdir(folder)) if folder.is_dir() else []
+        for name in (name.removesuffix(_STARTS) for name in names if name.endswith(_STARTS)):
+            content = self.cache.read(self._starts(name))
+            if content is not None:
+                yield name, _as_array(content)
+
+    def _starts(self, name: str) -> str:
+        return f"{self.place}/{name}{_STARTS}"
+
+    def _features(self, name: str) -> str:
+        return f"{self.place}/{name}{_FEATURES}"
 
 
-def shard_starts(starts: np.ndarray, bytes_a_window: int) -> list[np.ndarray]:
+def _as_array(content: memoryview) -> np.ndarray:
+    """Return the array that an entry holds, without copying it."""
+    head = io.BytesIO(content[:_HEADER_BYTES])
+    np.lib.format.read_magic(head)
+    shape, _, dtype = np.lib.format.read_array_header_1_0(head)
+    return np.frombuffer(content, dtype=dtype, offset=head.tell()).reshape(shape)
+
+
+def cut_shards(starts: np.ndarray, bytes_a_window: int) -> list[np.ndarray]:
     """Divide sorted starts into shards of about :data:`SHARD_BYTES`, neighbours in time together."""
     size = int(np.clip(SHARD_BYTES // max(bytes_a_window, 1), 16, 2048))
     return [starts[first : first + size] for first in range(0, len(starts), size)]

@@ -50,7 +50,8 @@ class WindowSet:
         if not chain.steps:
             signals = recording.windows(self.starts, self.length)
             return Group(signals, recording.channels, recording.rate_hz, self.table, targets)
-        signals = FeatureStore(cache, self.fingerprint, chain, self.length).gather(self.starts)
+        store = FeatureStore(cache, self.fingerprint, chain, self.length)
+        signals = store.gather(recording, self.starts)
         return Group(signals, self.channels(chain), chain.rate_after(recording.rate_hz), self.table, targets)
 
     def channels(self, chain: FeatureChain) -> pd.DataFrame:

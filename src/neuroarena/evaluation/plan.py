@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,7 +16,7 @@ from neuroarena.decoders import Decoder, StreamDecoder
 from neuroarena.errors import InputError
 from neuroarena.evaluation import cell as cell_module
 from neuroarena.evaluation.cell import Cell, FeatureShard
-from neuroarena.evaluation.feature_store import FeatureStore, shard_starts
+from neuroarena.evaluation.feature_store import FeatureStore, cut_shards
 from neuroarena.evaluation.identity import Identity, identify
 from neuroarena.evaluation.parts import StreamSet, WindowSet
 from neuroarena.features import FeatureChain
@@ -98,6 +99,8 @@ def plan_runs(
         raise InputError(f"A decoder is trained at least once; got {repeats} repeats.")
     code = code_fingerprint(cell_module)
     identities = [identify(decoder) for _, decoder in decoders]
+    # Nothing may ever find the cells of a decoder that cannot be told apart; addresses occur twice.
+    keys = [identity.key or f"unknown {uuid.uuid4()}" for identity in identities]
     plans = []
     for benchmark in benchmarks:
         for name, decoder in decoders:
@@ -107,9 +110,9 @@ def plan_runs(
         for split_name in splits:
             split = benchmark.split(split_name or benchmark.splits[0])
             folds = [_FoldParts.of(fold, table, recordings) for fold in split.folds]
-            for (name, decoder), identity in zip(decoders, identities, strict=True):
+            for (name, decoder), identity, key in zip(decoders, identities, keys, strict=True):
                 cells = tuple(
-                    _plan_cell(decoder, identity, benchmark, split, parts, seed, code) for parts in folds
+                    _plan_cell(decoder, key, benchmark, split, parts, seed, code) for parts in folds
                 )
                 plans.append(RunPlan(benchmark, split, name, decoder, identity, seed, cells, repeats))
     return plans
@@ -157,7 +160,7 @@ class _FoldParts:
 
 def _plan_cell(
     decoder: Decoder,
-    identity: Identity,
+    decoder_key: str,
     benchmark: Benchmark,
     split: Split,
     parts: _FoldParts,
@@ -170,7 +173,7 @@ def _plan_cell(
             "benchmark": benchmark.name,
             "manifest": benchmark.manifest.hash,
             "parts": parts.digest,
-            "decoder": identity.key or f"unknown {id(decoder)}",
+            "decoder": decoder_key,
             "seed": cell_seed,
             "code": code,
         }
@@ -261,29 +264,22 @@ def plan_features(cells: Iterable[Cell], cache: Path) -> list[FeatureShard]:
 
     A window that several tasks, folds or decoders use is listed once.
     """
-    wanted: dict[Path, tuple[FeatureStore, WindowSet, list[np.ndarray]]] = {}
+    wanted: dict[str, tuple[FeatureStore, WindowSet, list[np.ndarray]]] = {}
     for cell in cells:
         chain = cell.decoder.features
         if not chain.steps:
             continue
         for windows in cell.window_sets():
             store = FeatureStore(cache, windows.fingerprint, chain, windows.length)
-            wanted.setdefault(store.folder, (store, windows, []))[2].append(windows.starts)
+            wanted.setdefault(store.place, (store, windows, []))[2].append(windows.starts)
     shards = []
     for store, windows, starts in wanted.values():
         missing = store.missing(np.concatenate(starts))
         if not len(missing):
             continue
-        size = _bytes_a_window(store, windows)
+        size = store.bytes_a_window(windows.recording)
         shards += [
             FeatureShard(windows.recording, windows.fingerprint, store.chain, store.length, part)
-            for part in shard_starts(missing, size)
+            for part in cut_shards(missing, size)
         ]
     return shards
-
-
-def _bytes_a_window(store: FeatureStore, windows: WindowSet) -> int:
-    recording = windows.recording
-    blank = np.zeros((1, len(recording.channels), store.length), dtype=np.float32)
-    values: Any = store.chain(blank, recording.channels, recording.rate_hz)[0]
-    return int(values.nbytes)
