@@ -128,7 +128,7 @@ def naming_full_disk(folder: Path, what: str) -> Iterator[None]:
     try:
         yield
     except DiskFull as error:
-        raise DiskFull(_full_sentence(folder, what, error.errno)) from error
+        raise DiskFull(_full_sentence(folder, what, error.errno), error.errno) from error
     except OSError as error:
         if error.errno not in _FULL:
             raise

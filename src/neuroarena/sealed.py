@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from neuroarena.atomic import replacing, sweep
+from neuroarena.atomic import naming_full_disk, replacing, sweep
 
 UNFINISHED, DAMAGED = "unfinished", "damaged"
 MARK = b"\nNASEAL1"
@@ -84,6 +84,7 @@ class SealedFolder:
             When there is no room; nothing is left of the entry then.
         """
         with (
+            naming_full_disk(self.root, name),
             replacing(self.path(name), self.root / UNFINISHED) as temporary,
             open(temporary, "wb", buffering=2**20) as file,
         ):

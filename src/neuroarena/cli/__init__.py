@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 
 from neuroarena.errors import NeuroarenaError
@@ -22,5 +23,7 @@ def main() -> None:
             sys.stderr.close()
             sys.exit(0)
         where = f"{error.filename}: " if error.filename else ""
-        print(f"neuroarena: {where}{error.strerror or error}. Nothing more was written.", file=sys.stderr)
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        what = "the disk is full" if full else error.strerror or str(error)
+        print(f"neuroarena: {where}{what}. Nothing more was written.", file=sys.stderr)
         sys.exit(2)
