@@ -73,6 +73,11 @@ def test_a_sweep_leaves_links_and_files_of_others_alone(tmp_path):
     assert len(os.listdir(tmp_path)) == 3
 
 
+def write_and_fail(path, number):
+    path.write_text("ne")
+    raise OSError(number, os.strerror(number))
+
+
 @pytest.mark.parametrize(
     ("number", "words"), [(errno.ENOSPC, "the disk is full"), (errno.EDQUOT, "the quota on this disk")]
 )
@@ -80,17 +85,19 @@ def test_a_full_disk_is_called_one_and_leaves_the_old_file(tmp_path, number, wor
     path = tmp_path / "table.csv"
     path.write_text("old")
     with pytest.raises(DiskFull, match=words) as caught, replacing(path) as temporary:
-        temporary.write_text("ne")
-        raise OSError(number, os.strerror(number))
+        write_and_fail(temporary, number)
     assert str(caught.value).startswith(f"{tmp_path}: ")
     assert "table.csv was not written" in str(caught.value)
     assert (path.read_text(), os.listdir(tmp_path)) == ("old", ["table.csv"])
 
 
 def test_a_folder_that_cannot_be_built_is_named_instead_of_its_temporary_place(tmp_path):
-    with pytest.raises(DiskFull) as caught, building(tmp_path / "run") as temporary:
-        with replacing(temporary / "record.json"):
-            raise OSError(errno.EDQUOT, "x")
+    with (
+        pytest.raises(DiskFull) as caught,
+        building(tmp_path / "run") as temporary,
+        replacing(temporary / "record.json") as part,
+    ):
+        write_and_fail(part, errno.EDQUOT)
     assert str(caught.value).startswith(
         f"{tmp_path}: the quota on this disk is used up, so run was not written"
     )
