@@ -272,9 +272,10 @@ def verify(
 ) -> None:
     """Check a real or simulated folder and name what is missing or wrong."""
     from neuroarena.datasets import load_dataset, locate
+    from neuroarena.datasets.dataset import find_problems
 
     found = locate(dataset, folder)
-    problems = load_dataset(dataset).verify(found)
+    problems = find_problems(load_dataset(dataset), found)
     if as_json:
         print_json([{"file": problem.file, "problem": problem.what} for problem in problems])
     else:

@@ -10,6 +10,7 @@ from typing import Any
 
 from neuroarena.datasets.fetch_plan import FetchPlan
 from neuroarena.errors import InputError
+from neuroarena.recordings.content import describe_unfetched
 
 FetchPlanner = Callable[[Sequence[str] | None, Sequence[str] | None, str | None], FetchPlan]
 
@@ -96,6 +97,16 @@ class Dataset:
     tiny: Mapping[str, Any] = field(default_factory=dict)
     fetch_plan: FetchPlanner | None = None
     preprocess: Callable[..., dict[str, Any]] | None = None
+
+
+def find_problems(dataset: Dataset, root: str | Path) -> list[Problem]:
+    """List what is wrong in a dataset's folder; an empty list means that it is good.
+
+    Where files lack their content (DataLad, git-annex, Git LFS), that is the one problem, with their number: each of
+    them would otherwise be reported as broken.
+    """
+    unfetched = describe_unfetched(root)
+    return dataset.verify(root) if unfetched is None else [Problem(".", unfetched)]
 
 
 def locate_folder(dataset: Dataset, root: str | Path | None = None) -> Path:

@@ -27,6 +27,7 @@ from neuroarena.families.eeg2025.hbn.facts import (
 )
 from neuroarena.recordings import Recording, channel_table, open_file
 from neuroarena.recordings.bids import bids_events, participants
+from neuroarena.recordings.paths import existing_file
 from neuroarena.recordings.tsv import parse_numbers
 
 _NAME = re.compile(
@@ -110,7 +111,7 @@ class HBN:
         InputError
             When there is none, it is broken or truncated, or a channel is missing.
         """
-        path = self.path(key)
+        path = existing_file(self.path(key))
         state = path.stat()
         return _open(str(path), (state.st_mtime_ns, state.st_size))
 
