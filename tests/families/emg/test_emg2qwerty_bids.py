@@ -87,3 +87,25 @@ def test_what_is_missing_or_of_another_rate_is_named(root, tmp_path):
     said = {str(problem) for problem in verify(tmp_path / "silent")}
     assert any("has no text" in problem and "sub-00000001" in problem for problem in said)
     assert any("generic.yaml" in problem for problem in said)
+
+
+def test_a_stray_recording_without_a_session_is_left_out_with_a_note(root):
+    folder = root / "sub-00000001" / "emg"
+    folder.mkdir()
+    stray = folder / "sub-00000001_task-typing_emg.bdf"
+    stray.write_bytes(DATASET.open(root).file("1597363426").read_bytes())
+    with pytest.warns(
+        UserWarning, match=r"left out 1 recording outside a session folder: .*_task-typing_emg\.bdf\.$"
+    ):
+        data = DATASET.open(root)
+    assert data.sessions == ("1597363426", "1597363999", "1600000000")
+
+
+def test_a_copy_in_which_nothing_belongs_to_a_session_is_refused(root, tmp_path):
+    folder = tmp_path / "loose" / "sub-00000001" / "emg"
+    folder.mkdir(parents=True)
+    (folder / "sub-00000001_task-typing_emg.bdf").write_bytes(
+        DATASET.open(root).file("1597363426").read_bytes()
+    )
+    with pytest.raises(InputError, match="none of its recordings belongs to a session"):
+        DATASET.open(tmp_path / "loose")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -30,6 +31,9 @@ class Emg2QwertyBids:
     root : path
         The dataset's folder.
 
+    Recordings outside a session folder are left out with a warning: the published copy holds one such stray file,
+    which no split names.
+
     Raises
     ------
     InputError
@@ -43,7 +47,7 @@ class Emg2QwertyBids:
         from neuroarena.recordings.bids import bids_recordings
 
         self.root = Path(root)
-        table = bids_recordings(self.root, "emg", task=TASK)
+        table = _with_sessions(bids_recordings(self.root, "emg", task=TASK), self.root)
         self._files: dict[str, Path] = dict(zip(table["session"], map(Path, table["path"]), strict=True))
         self._users = dict(zip(table["session"], map(plain_user, table["subject"]), strict=True))
         if len(self._files) < len(table):
@@ -129,3 +133,21 @@ class Emg2QwertyBids:
                 f'{self.root}: there is no session "{session}" (ses-{time}); {len(self._files)} others exist.'
             )
         return time
+
+
+def _with_sessions(table: pd.DataFrame, root: Path) -> pd.DataFrame:
+    """Leave out recordings that belong to no session, and say which."""
+    stray = table.loc[table["session"] == "", "path"].tolist()
+    if not stray:
+        return table
+    if len(stray) == len(table):
+        raise InputError(
+            f"{root}: none of its recordings belongs to a session. Expected sub-<user>/ses-<Unix time>/emg/."
+        )
+    count = "1 recording" if len(stray) == 1 else f"{len(stray)} recordings"
+    warnings.warn(
+        f"{root}: left out {count} outside a session folder: {Path(stray[0]).relative_to(root)}"
+        + (", ..." if len(stray) > 1 else "."),
+        stacklevel=4,
+    )
+    return table[table["session"] != ""].reset_index(drop=True)
