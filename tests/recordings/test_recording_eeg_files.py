@@ -58,7 +58,7 @@ def test_what_edfio_and_pybv_wrote_is_read_back_in_microvolts(edf, bdf, brainvis
 
 def test_kinds_units_and_positions_of_a_fif_file(fif, signal):
     recording = open_file(fif)
-    assert recording.channels["kind"].tolist() == ["eeg", "ieeg", "emg", "misc", "stim"]
+    assert recording.channels["kind"].tolist() == ["eeg", "ecog", "emg", "misc", "stim"]
     scale = np.array([1, 1, 1, 1e-6, 1e-6])[:, np.newaxis]
     np.testing.assert_allclose(recording.read(0, 3000), signal * scale, rtol=1e-5, atol=1e-12)
     table = recording.channels.set_index("name")[["x", "y", "z"]]
@@ -69,7 +69,7 @@ def test_kinds_units_and_positions_of_a_fif_file(fif, signal):
 
 def test_a_kind_can_be_given_to_what_the_file_calls_eeg(edf, fif, signal):
     assert set(open_file(edf, kind="ieeg").channels["kind"]) == {"ieeg"}
-    assert open_file(fif, kind="emg").channels["kind"].tolist() == ["emg", "ieeg", "emg", "misc", "stim"]
+    assert open_file(fif, kind="emg").channels["kind"].tolist() == ["emg", "ecog", "emg", "misc", "stim"]
     np.testing.assert_allclose(open_file(edf, kind="emg").read(0, 9), signal[:, :9], atol=0.004)
 
 

@@ -16,12 +16,13 @@ from neuroarena.fingerprint import digest
 from neuroarena.recordings.blocks import Source
 from neuroarena.recordings.channels import channel_table
 from neuroarena.recordings.data_records import read_data_records
-from neuroarena.recordings.mne_files import MneSource, open_file
+from neuroarena.recordings.gdf import GdfSource
+from neuroarena.recordings.mne_files import MICROVOLTS, MneSource, open_file
 from neuroarena.recordings.paths import existing_file
 from neuroarena.recordings.recording import Recording
 from neuroarena.recordings.tsv import parse_numbers, read_tsv
 
-EXTENSIONS = (".edf", ".bdf", ".vhdr", ".set")
+EXTENSIONS = (".edf", ".bdf", ".gdf", ".vhdr", ".set")
 
 # Channel types of BIDS -> what the channel table calls them. Only EEG counts as EEG; a reference does not.
 KINDS = {
@@ -31,9 +32,9 @@ KINDS = {
     "VEOG": "eog",
     "HEOG": "eog",
     "ECG": "ecg",
-    "ECOG": "ieeg",
-    "SEEG": "ieeg",
-    "DBS": "ieeg",
+    "ECOG": "ecog",
+    "SEEG": "seeg",
+    "DBS": "dbs",
     "TRIG": "stim",
     "STIM": "stim",
     "RESP": "resp",
@@ -43,17 +44,9 @@ KINDS = {
     "PUPIL": "pupil",
     **dict.fromkeys(("MISC", "REF", "AUDIO", "PPG", "SYSCLOCK", "OTHER", "ADC", "DAC", "FITERR"), "misc"),
 }
-_VOLTAGES = {"eeg", "emg", "eog", "ecg", "ieeg"}
-# Both signs for micro are in use: U+00B5 and the Greek letter U+03BC.
-MICROVOLTS = {
-    "V": 1e6,
-    "mV": 1e3,
-    "uV": 1.0,
-    "\u00b5V": 1.0,
-    "\u03bcV": 1.0,
-    "microV": 1.0,
-    "nV": 1e-3,
-}
+# What is asked for as "ieeg" is any of these.
+INTRACRANIAL = ("ecog", "seeg", "dbs")
+_VOLTAGES = {"eeg", "emg", "eog", "ecg", *INTRACRANIAL}
 
 
 def bids_recordings(
@@ -162,9 +155,9 @@ def open_bids(path: str | Path, kinds: Iterable[str] | None = None) -> Recording
     Parameters
     ----------
     path : path
-        The signal file: .edf, .bdf, .vhdr or .set.
+        The signal file: .edf, .bdf, .gdf, .vhdr or .set.
     kinds : iterable of str, optional
-        Keep only channels of these kinds, such as ``["eeg"]``.
+        Keep only channels of these kinds, such as ``["eeg"]``; "ieeg" stands for ecog, seeg and dbs.
 
     Returns
     -------
@@ -190,11 +183,11 @@ def open_bids(path: str | Path, kinds: Iterable[str] | None = None) -> Recording
         kind=typed["kind"].tolist(),
         xyz=opened.channels[["x", "y", "z"]].to_numpy(),
     )
-    source = _convert_to_stated_units(cast(MneSource, opened._source), typed)
+    source = _convert_to_stated_units(cast(MneSource | GdfSource, opened._source), typed)
     recording = Recording(source, table, opened.rate_hz)
     if kinds is None:
         return recording
-    wanted = set(kinds)
+    wanted = {one for kind in kinds for one in (INTRACRANIAL if kind == "ieeg" else (kind,))}
     names = table.loc[table["kind"].isin(wanted), "name"].tolist()
     if not names:
         raise InputError(
@@ -225,23 +218,20 @@ class RescaledSource:
         return digest([self.source.fingerprint(), self.factors])
 
 
-def _convert_to_stated_units(source: MneSource, typed: pd.DataFrame) -> Source:
-    """Bring voltages to microvolts where MNE-Python could not, because only channels.tsv states the unit."""
-    original = getattr(source.raw, "_orig_units", None) or {}
-    # EEGLAB has no units of its own; MNE takes its numbers for microvolts.
-    states_units = source.path.suffix.lower() == ".set"
+def _convert_to_stated_units(source: MneSource | GdfSource, typed: pd.DataFrame) -> Source:
+    """Bring voltages to microvolts where the reader could not, because only channels.tsv states the unit."""
     factors = []
-    for row, (name, stored) in enumerate(zip(source.raw.ch_names, source.kinds, strict=True)):
+    for row, stored in enumerate(source.kinds):
         kind, unit = typed["kind"].iloc[row], typed["units"].iloc[row]
         if stored == "stim":
             wanted = 1.0
-        elif states_units or original.get(name) in MICROVOLTS:
+        elif source.states_unit(row):
             wanted = 1e6
         elif unit in MICROVOLTS:
             wanted = MICROVOLTS[unit]
         else:
             wanted = 1e6 if kind in _VOLTAGES else 1.0
-        factors.append(wanted / source._scale[row])
+        factors.append(wanted / source.scale[row])
     return source if set(factors) == {1.0} else RescaledSource(source, factors)
 
 
@@ -272,7 +262,9 @@ def _typed_channels(file: Path, stored: pd.DataFrame, listed: pd.DataFrame) -> p
                 f'{beside}: line {row + 2}: the channel "{name}" is already in line {line_of[name] + 2}.'
             )
         line_of[str(name)] = row
-    left_out = set(read_data_records(file).slower()) if file.suffix.lower() in (".edf", ".bdf") else set()
+    left_out = (
+        set(read_data_records(file).slower()) if file.suffix.lower() in (".edf", ".bdf", ".gdf") else set()
+    )
     foreign = [name for name in line_of if name not in set(stored["name"]) | left_out]
     if foreign:
         raise InputError(

@@ -1,8 +1,10 @@
-"""The headers of EDF, BDF and GDF files: enough to tell a complete file from a truncated one."""
+"""The headers of EDF, BDF and GDF files: enough to tell a whole file from a damaged one."""
 
 from __future__ import annotations
 
+import dataclasses
 import struct
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +16,10 @@ _Read = Callable[[int], bytes]
 # Bytes of each GDF sample type: integers of 1 to 8 bytes, floats, and 24 bits.
 _GDF_BYTES = {1: 1, 2: 1, 3: 2, 4: 2, 5: 4, 6: 4, 7: 8, 8: 8, 16: 4, 17: 8, 279: 3, 535: 3}
 _ANNOTATIONS = {"EDF Annotations", "BDF Annotations"}
+# Enough to see what a conversion of line ends does, without reading a long file to its end.
+_EVIDENCE_BYTES = 16 * 2**20
+# Recordings hold a byte pair CR LF about once in 256 line feeds; none among this many is no accident.
+_MANY_LINE_FEEDS = 4096
 
 
 @dataclass(frozen=True)
@@ -29,7 +35,7 @@ class DataRecords:
     sample_bytes : tuple of int
         Bytes of a sample of each signal.
     n_records : int
-        Number of records; -1 when the recorder never filled it in.
+        Number of records. While a file is being recorded its header says -1: then as many as lie whole in it.
     header_bytes : int
         Where the first record begins.
     """
@@ -41,10 +47,19 @@ class DataRecords:
     header_bytes: int
 
     @property
+    def record_bytes(self) -> int:
+        """Bytes of one record."""
+        return sum(count * size for count, size in zip(self.samples, self.sample_bytes, strict=True))
+
+    @property
     def file_bytes(self) -> int:
         """Bytes that header and records take."""
-        record = sum(count * size for count, size in zip(self.samples, self.sample_bytes, strict=True))
-        return self.header_bytes + self.n_records * record
+        return self.header_bytes + self.n_records * self.record_bytes
+
+    @property
+    def only_annotations(self) -> bool:
+        """Whether no signal is in the file, as in the hypnograms of Sleep-EDF."""
+        return _ANNOTATIONS.issuperset(self.labels)
 
     def slower(self) -> list[str]:
         """Name the signals with fewer samples per record than the fastest, ignoring annotations."""
@@ -63,24 +78,77 @@ def read_data_records(path: Path) -> DataRecords:
     Raises
     ------
     InputError
-        When the header cannot be understood or the file is shorter than its header says.
+        When the header cannot be understood, or the size of the file does not match it; the message states
+        both sizes and the likely cause. A GDF file may be longer: its table of events follows the records.
     """
     try:
         with open(path, "rb") as file:
             start = file.read(256)
-            records = _gdf(file.read, start) if start[:3] == b"GDF" else _edf(file.read, start)
+            is_gdf = start[:3] == b"GDF"
+            records = _gdf(file.read, start) if is_gdf else _edf(file.read, start)
     except (ValueError, struct.error, KeyError, IndexError) as error:
         raise InputError(
             f"{path.name}: its header cannot be read as {path.suffix[1:].upper()} "
             f"(cut short, or of another format): {error}"
         ) from error
     size = path.stat().st_size
-    if records.n_records >= 0 and size < records.file_bytes:
+    if records.n_records == -1:
+        return _still_recording(path, records, size)
+    excess = size - records.file_bytes
+    if excess < 0 or (excess > 0 and not is_gdf):
+        what = "is cut short" if excess < 0 else "is longer than its header says"
         raise InputError(
-            f"{path.name}: is cut short: its header promises {records.n_records} data records, "
-            f"{records.file_bytes} bytes in all, but the file has {size} bytes."
+            f"{path.name}: {what}: {records.n_records} data records take {records.file_bytes} bytes with the "
+            f"header, but the file has {size} bytes. {_likely_cause(path, excess)}"
         )
     return records
+
+
+def _still_recording(path: Path, records: DataRecords, size: int) -> DataRecords:
+    """Count the whole records of a file whose recorder never wrote how many there are."""
+    n_records, rest = divmod(size - records.header_bytes, records.record_bytes)
+    if n_records < 1:
+        raise InputError(
+            f"{path.name}: holds no whole data record; its header says -1, so it is still being recorded."
+        )
+    unfinished = f" and {rest} bytes of an unfinished one, which are left out" if rest else ""
+    warnings.warn(
+        f"{path.name}: its header does not say how many data records there are (-1, as while recording); "
+        f"it holds {n_records}{unfinished}.",
+        stacklevel=3,
+    )
+    return dataclasses.replace(records, n_records=n_records)
+
+
+def _likely_cause(path: Path, excess: int) -> str:
+    """Name the likely cause of a wrong size, and what to do about it."""
+    with open(path, "rb") as file:
+        begin = file.read(_EVIDENCE_BYTES)
+    feeds, pairs = begin.count(b"\n"), begin.count(b"\r\n")
+    if excess > 0 and feeds == pairs > 0:
+        return (
+            "Every line feed in it follows a carriage return: it was copied as text, which converts line ends "
+            "and shifts all samples behind them. Fetch it again as a binary file."
+        )
+    if excess < 0 and pairs == 0 and feeds >= _MANY_LINE_FEEDS:
+        return (
+            "No line feed in it follows a carriage return: it was probably copied as text, which converts line "
+            "ends and shifts all samples behind them. Fetch it again as a binary file."
+        )
+    if excess < 0:
+        return "The likely cause is an interrupted download. Fetch it again."
+    return "It was damaged on the way, or something was appended to it. Fetch it again."
+
+
+def warn_of_slower(path: Path, records: DataRecords) -> list[str]:
+    """Name the signals that are left out because they are slower than the others, and return them."""
+    slower = records.slower()
+    if slower:
+        warnings.warn(
+            f"{path.name}: left out {', '.join(slower)}: recorded at a lower rate than the other signals.",
+            stacklevel=6,
+        )
+    return slower
 
 
 def _edf(read: _Read, start: bytes) -> DataRecords:
@@ -90,6 +158,8 @@ def _edf(read: _Read, start: bytes) -> DataRecords:
     header_bytes, n_records, n_signals = int(start[184:192]), int(start[236:244]), int(start[252:256])
     if n_signals < 1 or header_bytes != 256 * (n_signals + 1):
         raise ValueError(f"{n_signals} signals do not fit a header of {header_bytes} bytes")
+    if n_records < -1:
+        raise ValueError(f"the number of data records cannot be {n_records}")
     signals = _whole(read, 256 * n_signals)
     samples = tuple(int(field) for field in _fields(signals, 216 * n_signals, 8, n_signals))
     _check_counts(samples)

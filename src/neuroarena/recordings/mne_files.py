@@ -1,7 +1,8 @@
-"""EDF, BDF, GDF, EEGLAB, BrainVision and FIF files, read through MNE-Python."""
+"""EDF, BDF, EEGLAB, BrainVision and FIF files, read through MNE-Python; GDF files by a reader of our own."""
 
 # No `from __future__ import annotations` here: it would bind the name of a function of this module.
 
+import importlib.util
 import re
 import warnings
 from collections.abc import Iterator
@@ -16,29 +17,43 @@ from neuroarena.errors import InputError, MissingDependency
 from neuroarena.fingerprint import digest, file_digest
 from neuroarena.recordings.arrays import cast
 from neuroarena.recordings.channels import channel_table
-from neuroarena.recordings.data_records import read_data_records
+from neuroarena.recordings.data_records import read_data_records, warn_of_slower
 from neuroarena.recordings.fif_tags import check_fif
+from neuroarena.recordings.gdf import GdfSource, gdf_events
 from neuroarena.recordings.paths import existing_file
+from neuroarena.recordings.positions import template_positions
 from neuroarena.recordings.recording import Recording
 
 READERS = {
     ".edf": "read_raw_edf",
     ".bdf": "read_raw_bdf",
-    ".gdf": "read_raw_gdf",
     ".set": "read_raw_eeglab",
     ".vhdr": "read_raw_brainvision",
     ".fif": "read_raw_fif",
 }
-_RECORDED = {".edf", ".bdf", ".gdf"}
+SUFFIXES = (*READERS, ".gdf")
+# Formats of data records; their annotations are signals of their own (time-stamped lists).
+_RECORDED = {".edf", ".bdf"}
 
 # What MNE calls a channel -> what the channel table calls it; other names are kept.
-_KINDS = {"ecog": "ieeg", "seeg": "ieeg", "dbs": "ieeg", "mag": "meg", "grad": "meg", "bio": "misc"}
+_KINDS = {"mag": "meg", "grad": "meg", "bio": "misc"}
+# Both signs for micro are in use: U+00B5 and the Greek letter U+03BC.
+MICROVOLTS = {
+    "V": 1e6,
+    "mV": 1e3,
+    "uV": 1.0,
+    "\u00b5V": 1.0,
+    "\u03bcV": 1.0,
+    "microV": 1.0,
+    "nV": 1e-3,
+}
 # MNE holds these in volts.
 _VOLTS = {"eeg", "ecog", "seeg", "dbs", "eog", "emg", "ecg", "bio"}
 
 # MNE reads all the channels of a stretch, as float64 or as stored: 16 MB at a time bounds that.
 _READ_VALUES = 2 * 2**20
 _BRAINVISION_BYTES = {"INT_16": 2, "INT_32": 4, "IEEE_FLOAT_32": 4}
+_MATLAB_73 = b"MATLAB 7.3"
 
 
 class MneSource:
@@ -63,7 +78,9 @@ class MneSource:
         self.n_samples = int(self._raw.n_times)
         with _mne_failures(f"{self.name}: its channels cannot be read"):
             self.kinds: list[str] = self._raw.get_channel_types()
-        self._scale = np.array([1e6 if kind in _VOLTS else 1.0 for kind in self.kinds])
+            self.names: list[str] = self._raw.ch_names
+            self.rate_hz = float(self._raw.info["sfreq"])
+        self.scale = np.array([1e6 if kind in _VOLTS else 1.0 for kind in self.kinds])
 
     @property
     def raw(self) -> Any:
@@ -71,6 +88,24 @@ class MneSource:
         if self._raw is None:
             self._raw = _open_raw(self.path)
         return self._raw
+
+    def states_unit(self, row: int) -> bool:
+        """Return whether the file says that a channel is a voltage."""
+        # EEGLAB has no units of its own; MNE takes its numbers for microvolts.
+        if self.path.suffix.lower() == ".set":
+            return True
+        return (getattr(self.raw, "_orig_units", None) or {}).get(self.names[row]) in MICROVOLTS
+
+    def positions(self) -> np.ndarray:
+        """Return the positions in metres, in MNE's head frame; NaN where the file has none."""
+        positions = np.full((self.n_channels, 3), np.nan)
+        with _mne_failures(f"{self.name}: its channels cannot be read"):
+            montage = self.raw.get_montage()
+            found = montage.get_positions()["ch_pos"] if montage is not None else {}
+            for row, name in enumerate(self.names):
+                if name in found:
+                    positions[row] = found[name]
+        return positions
 
     def read_block(self, start: int, stop: int, indices: np.ndarray) -> np.ndarray:
         """Read samples start to stop of the channels `indices` as float32."""
@@ -81,7 +116,7 @@ class MneSource:
         for first in range(start, stop, step):
             last = min(first + step, stop)
             samples = self._read(first, last, indices[order])
-            samples *= self._scale[indices[order], np.newaxis]
+            samples *= self.scale[indices[order], np.newaxis]
             for row, values in zip(order, samples, strict=True):
                 cast(values, out[row, first - start : last - start], self.name)
         return out
@@ -101,11 +136,11 @@ class MneSource:
         return self.__dict__ | {"_raw": None}
 
 
-def open_file(path: str | Path, kind: str | None = None) -> Recording:
+def open_file(path: str | Path, kind: str | None = None, montage: str | None = None) -> Recording:
     """Open an EDF, BDF, GDF, EEGLAB (.set), BrainVision (.vhdr) or FIF file as a recording.
 
     Voltages are returned in **microvolts**: MNE-Python holds the kinds eeg, eog, emg, ecg and those of
-    intracranial electrodes (ecog, seeg and dbs, here "ieeg") in volts, which are multiplied by a million.
+    intracranial electrodes (ecog, seeg and dbs) in volts, which are multiplied by a million.
     Other kinds (misc, stim, meg, ...) stay in the unit MNE gives. Positions are in metres, in MNE's
     head frame, NaN where the file has none. Nothing is preloaded, but for two formats that MNE itself
     can only read whole: a .set that holds the samples within, and a BrainVision file written as text.
@@ -121,6 +156,10 @@ def open_file(path: str | Path, kind: str | None = None) -> Recording:
     kind : str, optional
         What to call the channels that the file calls EEG. EDF and its relatives name no kinds, and MNE then
         says "eeg"; pass "ieeg" or "emg" to state what they really are. Voltages either way.
+    montage : str, optional
+        A template of MNE-Python, such as "standard_1005" or "GSN-HydroCel-129". EEG channels without a position
+        get that of their site, found by name as people write it (see
+        :func:`neuroarena.recordings.positions.site_names`). These positions are not measured.
 
     Returns
     -------
@@ -129,24 +168,28 @@ def open_file(path: str | Path, kind: str | None = None) -> Recording:
     Raises
     ------
     InputError
-        When the file is missing, its suffix is not one of these, or it is broken or cut short.
+        When the file is missing, its suffix is not one of these, it is broken or cut short, holds annotations
+        only, or no channel is a site of the montage.
     MissingDependency
-        When MNE-Python is not installed: it comes with the extra "eeg".
+        When MNE-Python, or pymatreader for a .set of MATLAB 7.3, is not installed: both come with the extra "eeg".
     """
-    source = MneSource(path)
-    raw = source.raw
-    with _mne_failures(f"{source.name}: its channels cannot be read"):
-        kinds = [
-            kind if kind is not None and found == "eeg" else _KINDS.get(found, found)
-            for found in source.kinds
-        ]
-        channels = channel_table(raw.ch_names, kind=kinds, xyz=_positions(raw))
-        rate_hz = float(raw.info["sfreq"])
-    return Recording(source, channels, rate_hz)
+    source: MneSource | GdfSource
+    source = GdfSource(path) if Path(path).suffix.lower() == ".gdf" else MneSource(path)
+    positions = source.positions()
+    unplaced = [
+        row for row, found in enumerate(source.kinds) if found == "eeg" and np.isnan(positions[row, 0])
+    ]
+    if montage is not None and unplaced:
+        names = [source.names[row] for row in unplaced]
+        positions[unplaced] = template_positions(names, montage, source.name)
+    kinds = [
+        kind if kind is not None and found == "eeg" else _KINDS.get(found, found) for found in source.kinds
+    ]
+    return Recording(source, channel_table(source.names, kind=kinds, xyz=positions), source.rate_hz)
 
 
 def annotations(path: str | Path) -> pd.DataFrame:
-    """Read the annotations of a file that :func:`open_file` opens.
+    """Read the annotations of a file that :func:`open_file` opens, or of an EDF+ or BDF+ file without signals.
 
     Parameters
     ----------
@@ -157,7 +200,7 @@ def annotations(path: str | Path) -> pd.DataFrame:
     -------
     DataFrame
         Columns onset_s and duration_s (seconds; 0 is the first sample of the recording) and
-        description (str), in the order of the file.
+        description (str), in the order of the file. In EDF+ and BDF+ files those after the last sample count too.
 
     Raises
     ------
@@ -165,27 +208,31 @@ def annotations(path: str | Path) -> pd.DataFrame:
         As for :func:`open_file`.
     """
     file = existing_file(path)
-    raw = _open_raw(file)
+    _check_suffix(file)
+    if file.suffix.lower() == ".gdf":
+        return gdf_events(file)
+    if file.suffix.lower() in _RECORDED:
+        read_data_records(file)  # refuses a damaged file, whose annotations would be nonsense
+    opened = None if file.suffix.lower() in _RECORDED else _open_raw(file)
     with _mne_failures(f"{file.name}: its annotations cannot be read"):
-        found = raw.annotations
+        # An opened file would lose the annotations after its last sample: all but one of a hypnogram's.
+        found = _mne(file).read_annotations(file) if opened is None else opened.annotations
         # FIF counts from when the acquisition began, which may be before the first sample.
-        onsets = np.asarray(found.onset, dtype=np.float64) - raw.first_time
+        onsets = np.asarray(found.onset, dtype=np.float64) - (0.0 if opened is None else opened.first_time)
         durations = np.asarray(found.duration, dtype=np.float64)
         descriptions = [str(text) for text in found.description]
     return pd.DataFrame({"onset_s": onsets, "duration_s": durations, "description": descriptions})
 
 
 def _open_raw(path: Path) -> Any:
+    _check_suffix(path)
+    mne = _mne(path)
     suffix = path.suffix.lower()
-    if suffix not in READERS:
-        raise InputError(
-            f'{path.name}: cannot open a file that ends in "{suffix}". Expected one of {", ".join(READERS)}.'
-        )
-    try:
-        import mne
-    except ImportError as error:
-        raise MissingDependency("MNE-Python", "eeg", f"Reading {path.name}") from error
-    options: dict[str, Any] = {"exclude": _slower_signals(path)} if suffix in _RECORDED else {}
+    options: dict[str, Any] = {}
+    if suffix in _RECORDED:
+        options["exclude"] = _slower_signals(path)
+    if suffix == ".set":
+        _check_matlab(path)
     reader = getattr(mne.io, READERS[suffix])
     with _mne_failures(
         f"{path.name}: cannot be read as {suffix[1:].upper()} (cut short, or of another format)"
@@ -193,6 +240,30 @@ def _open_raw(path: Path) -> Any:
         raw = reader(path, preload=False, verbose="error", **options)
         _check_whole(path, raw)
     return raw
+
+
+def _check_suffix(path: Path) -> None:
+    if path.suffix.lower() not in SUFFIXES:
+        raise InputError(
+            f'{path.name}: cannot open a file that ends in "{path.suffix.lower()}". '
+            f"Expected one of {', '.join(SUFFIXES)}."
+        )
+
+
+def _mne(path: Path) -> Any:
+    try:
+        import mne
+    except ImportError as error:
+        raise MissingDependency("MNE-Python", "eeg", f"Reading {path.name}") from error
+    return mne
+
+
+def _check_matlab(path: Path) -> None:
+    """Refuse a .set of MATLAB 7.3, which is HDF5, where the library that reads it is missing."""
+    with open(path, "rb") as file:
+        begin = file.read(len(_MATLAB_73))
+    if begin == _MATLAB_73 and importlib.util.find_spec("pymatreader") is None:
+        raise MissingDependency("pymatreader", "eeg", f"Reading {path.name}, a file of MATLAB 7.3,")
 
 
 @contextmanager
@@ -211,13 +282,13 @@ def _mne_failures(message: str) -> Iterator[None]:
 
 
 def _slower_signals(path: Path) -> list[str]:
-    slower = read_data_records(path).slower()
-    if slower:
-        warnings.warn(
-            f"{path.name}: left out {', '.join(slower)}: recorded at a lower rate than the other signals.",
-            stacklevel=5,
+    records = read_data_records(path)
+    if records.only_annotations:
+        raise InputError(
+            f"{path.name}: holds annotations only, no signals. Read them with neuroarena.recordings.annotations, "
+            "and open the recording that they belong to."
         )
-    return slower
+    return warn_of_slower(path, records)
 
 
 def _check_whole(path: Path, raw: Any) -> None:
@@ -268,13 +339,3 @@ def _files(path: Path, raw: Any) -> list[Path]:
         if marker and (path.parent / marker).is_file():
             files.append(path.parent / marker)
     return list(dict.fromkeys(files))
-
-
-def _positions(raw: Any) -> np.ndarray:
-    positions = np.full((len(raw.ch_names), 3), np.nan)
-    montage = raw.get_montage()
-    found = montage.get_positions()["ch_pos"] if montage is not None else {}
-    for row, name in enumerate(raw.ch_names):
-        if name in found:
-            positions[row] = found[name]
-    return positions
