@@ -1,0 +1,147 @@
+"""The store: one SQLite file, or a PostgreSQL database by its address; transactions, locks and the clock."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.pool import QueuePool
+
+from neuroarena.competition.tables import REVISION
+from neuroarena.errors import InputError
+
+Clock = Callable[[Connection], datetime.datetime]
+BUSY_MS = 30_000
+
+
+class Store:
+    """A competition's database.
+
+    Parameters
+    ----------
+    url : str
+        ``sqlite:///path`` or ``postgresql+psycopg://...``.
+    clock : callable, optional
+        Reads the time inside a transaction; by default the database's own clock.
+
+    Raises
+    ------
+    InputError
+        When the database cannot be opened.
+    """
+
+    def __init__(self, url: str, clock: Clock | None = None) -> None:
+        self.url = url
+        self.engine = _make_engine(url)
+        self.clock = clock or read_clock
+
+    @property
+    def embedded(self) -> bool:
+        """Whether the database is a SQLite file."""
+        return self.engine.dialect.name == "sqlite"
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """Open a transaction that only reads; it never waits for a writer on SQLite."""
+        with self.engine.connect() as connection, connection.begin():
+            yield connection
+
+    @contextlib.contextmanager
+    def writing(self, *locks: str) -> Iterator[Connection]:
+        """Open a transaction that writes, holding the named locks until it ends.
+
+        SQLite has one writer at a time, which is lock enough; PostgreSQL takes an advisory lock for each name.
+        """
+        with self.engine.connect().execution_options(writing=True) as connection, connection.begin():
+            if not self.embedded:
+                for name in locks:
+                    connection.execute(
+                        text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))"), {"name": name}
+                    )
+            yield connection
+
+    def close(self) -> None:
+        """Close every connection."""
+        self.engine.dispose()
+
+
+def create_store(url: str) -> None:
+    """Make the tables of a new store, or bring an older store up to date."""
+    from neuroarena.competition.migrating import upgrade
+
+    engine = _make_engine(url)
+    try:
+        upgrade(engine)
+    finally:
+        engine.dispose()
+
+
+def open_store(url: str, clock: Clock | None = None) -> Store:
+    """Open a store that was made before.
+
+    Raises
+    ------
+    InputError
+        When there is none, or when it was made by another version: two versions never share a store.
+    """
+    store = Store(url, clock)
+    with store.reading() as connection:
+        if not inspect(connection).has_table("alembic_version"):
+            raise InputError(
+                f"{_redact(url)}: there is no competition in this database. Make one: neuroarena admin init"
+            )
+        found = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+    if found != REVISION:
+        raise InputError(
+            f"{_redact(url)}: the store has version {found}, and this neuroarena works with {REVISION}. "
+            "Bring the older of the two up to date; for the store: neuroarena admin upgrade DIR"
+        )
+    return store
+
+
+def read_clock(connection: Connection) -> datetime.datetime:
+    """Return the database's time: after its locks were granted, not when the transaction began."""
+    if connection.dialect.name == "sqlite":
+        said = connection.execute(text("SELECT strftime('%Y-%m-%d %H:%M:%f', 'now')")).scalar_one()
+        return datetime.datetime.fromisoformat(said).replace(tzinfo=datetime.UTC)
+    moment: datetime.datetime = connection.execute(text("SELECT clock_timestamp()")).scalar_one()
+    return moment.astimezone(datetime.UTC)
+
+
+def _make_engine(url: str) -> Engine:
+    if url.startswith("sqlite:"):
+        place = Path(url.removeprefix("sqlite:///"))
+        if not place.parent.is_dir():
+            raise InputError(f"{place.parent}: there is no such folder for the store.")
+        engine = create_engine(url, poolclass=QueuePool, connect_args={"timeout": BUSY_MS / 1000})
+        event.listen(engine, "connect", _prepare_sqlite)
+        event.listen(engine, "begin", _begin_sqlite)
+        return engine
+    try:
+        return create_engine(url, isolation_level="READ COMMITTED", pool_pre_ping=True)
+    except (DBAPIError, ImportError) as error:
+        raise InputError(f"{_redact(url)}: the database cannot be opened: {error}.") from error
+
+
+def _prepare_sqlite(connection: Any, record: Any) -> None:  # noqa: ARG001 - the event's form
+    # The driver must not begin transactions by itself: they begin in `_begin_sqlite`, with the lock that is meant.
+    connection.isolation_level = None
+    for pragma in ("journal_mode=WAL", f"busy_timeout={BUSY_MS}", "foreign_keys=ON", "synchronous=FULL"):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    # A reader takes a plain BEGIN: an immediate one would wait behind a writer that was stopped.
+    writing = connection.get_execution_options().get("writing", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
+
+
+def _redact(url: str) -> str:
+    from sqlalchemy import make_url
+
+    return make_url(url).render_as_string(hide_password=True)
