@@ -1,0 +1,155 @@
+"""A competition on disk: its file, its store, submitted files, what is public and what is sealed."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+from sqlalchemy import Connection, select
+
+from neuroarena import atomic
+from neuroarena.competition.artifacts import Artifacts
+from neuroarena.competition.configuration import Competition, read_competition
+from neuroarena.competition.events import append_event
+from neuroarena.competition.store import Clock, Store, create_store, open_store
+from neuroarena.competition.tables import ABOUT
+from neuroarena.competition.vault import Vault
+from neuroarena.errors import InputError
+from neuroarena.scoring import Manifest
+
+FILE = "competition.toml"
+DEPLOYMENT = "deployment.toml"
+EMBEDDED = "sqlite:///store.sqlite"
+
+
+@dataclass(frozen=True)
+class Arena:
+    """A competition that was set up in a folder.
+
+    Attributes
+    ----------
+    folder : Path
+    competition : Competition
+    store : Store
+    """
+
+    folder: Path
+    competition: Competition
+    store: Store
+
+    @property
+    def artifacts(self) -> Artifacts:
+        """The submitted files."""
+        return Artifacts(self.folder / "artifacts")
+
+    @property
+    def vault(self) -> Vault:
+        """What only the scorer may open."""
+        return Vault(self.folder / "vault")
+
+    @property
+    def terms_sha256(self) -> str:
+        """The hash of the terms, which a team accepts."""
+        return hashlib.sha256(self.competition.terms.encode()).hexdigest()
+
+    def manifest(self, track: str) -> Manifest:
+        """Return the rules of a track, as they were when its truth was sealed.
+
+        Raises
+        ------
+        InputError
+            When the track has not been sealed yet.
+        """
+        file = self.folder / "public" / track / "manifest.json"
+        if not file.exists():
+            raise InputError(
+                f'The track "{track}" has no truth yet. Seal it: neuroarena admin seal {self.folder}'
+            )
+        return Manifest.model_validate_json(file.read_text(encoding="utf-8"))
+
+    def ids(self, track: str) -> pd.DataFrame:
+        """Return the ids that a submission to a track answers, without their targets."""
+        self.manifest(track)
+        return pd.read_parquet(self.folder / "public" / track / "ids.parquet")
+
+
+def create_arena(folder: str | Path, file: str | Path, database: str = EMBEDDED) -> Arena:
+    """Set up a competition in a new folder.
+
+    Parameters
+    ----------
+    folder : path
+        Must not exist yet, or be empty.
+    file : path
+        The competition file; it is copied.
+    database : str
+        Address of the store; a SQLite file in the folder by default.
+
+    Raises
+    ------
+    InputError
+        When the file is refused or the folder is in use; nothing is written then.
+    """
+    folder = Path(folder)
+    competition = read_competition(file)
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise InputError(f"{folder} is in use. Name a new folder for the competition.")
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(file, folder / FILE)
+    atomic.write_text(folder / DEPLOYMENT, f'database = "{database}"\n')
+    create_store(_place(folder, database))
+    Vault(folder / "vault").create()
+    arena = open_arena(folder)
+    with arena.store.writing() as connection:
+        now = arena.store.clock(connection)
+        write_about(connection, "status", "closed")
+        append_event(
+            connection, now, "organiser", "set-up", competition.name, {"file_sha256": _hash(folder / FILE)}
+        )
+    return arena
+
+
+def open_arena(folder: str | Path, clock: Clock | None = None) -> Arena:
+    """Open a competition that was set up before.
+
+    Raises
+    ------
+    InputError
+        When the folder holds none, or its store has another version.
+    """
+    folder = Path(folder)
+    if not (folder / FILE).is_file() or not (folder / DEPLOYMENT).is_file():
+        raise InputError(
+            f"{folder}: there is no competition here. Make one: neuroarena admin init {folder} --from FILE"
+        )
+    competition = read_competition(folder / FILE)
+    try:
+        database = tomllib.loads((folder / DEPLOYMENT).read_text(encoding="utf-8"))["database"]
+    except (tomllib.TOMLDecodeError, KeyError) as error:
+        raise InputError(f"{folder / DEPLOYMENT}: expected one line, database = ADDRESS.") from error
+    return Arena(folder, competition, open_store(_place(folder, database), clock))
+
+
+def read_about(connection: Connection, key: str) -> str | None:
+    """Return what the store says about the competition under a key."""
+    return connection.execute(select(ABOUT.c.value).where(ABOUT.c.key == key)).scalar()
+
+
+def write_about(connection: Connection, key: str, value: str) -> None:
+    """Set what the store says about the competition under a key."""
+    if connection.execute(ABOUT.update().where(ABOUT.c.key == key).values(value=value)).rowcount == 0:
+        connection.execute(ABOUT.insert().values(key=key, value=value))
+
+
+def _place(folder: Path, database: str) -> str:
+    """Return the address of the store; a relative SQLite file lies in the competition's folder."""
+    name = database.removeprefix("sqlite:///")
+    return f"sqlite:///{(folder / name).resolve()}" if name != database else database
+
+
+def _hash(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()

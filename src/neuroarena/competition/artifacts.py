@@ -1,0 +1,101 @@
+"""Submitted files, kept by the SHA-256 of their content; nothing is overwritten."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from neuroarena.errors import InputError, NeuroarenaError
+
+CHUNK = 1 << 20
+
+
+@dataclass(frozen=True)
+class Artifact:
+    """A kept file: its SHA-256 and its size."""
+
+    sha256: str
+    n_bytes: int
+
+
+class DamagedArtifact(NeuroarenaError):
+    """A kept file is missing, or its content is not what was kept."""
+
+
+class Artifacts:
+    """A folder of files by content.
+
+    Parameters
+    ----------
+    folder : Path
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def keep(self, source: Path, most_bytes: int) -> Artifact:
+        """Copy a file into the folder while counting and hashing it.
+
+        Raises
+        ------
+        InputError
+            When it is not a regular file, or larger than allowed; nothing is left behind.
+        """
+        if source.is_symlink() or not source.is_file():
+            raise InputError(f"{source.name}: this is not a regular file. Nothing was taken.")
+        self.folder.mkdir(parents=True, exist_ok=True)
+        descriptor, name = tempfile.mkstemp(prefix=".", suffix=".part", dir=self.folder)
+        temporary = Path(name)
+        try:
+            with os.fdopen(descriptor, "wb") as written:
+                found = _copy(source, written, most_bytes)
+                written.flush()
+                os.fsync(written.fileno())
+            place = self.path(found.sha256)
+            place.parent.mkdir(exist_ok=True)
+            temporary.chmod(0o440)
+            os.replace(temporary, place)
+        finally:
+            temporary.unlink(missing_ok=True)
+        return found
+
+    def path(self, sha256: str) -> Path:
+        """Return where the file with this content is kept."""
+        # Readers go by the ending of a name; every kind of submission that is taken so far is a table.
+        return self.folder / sha256[:2] / f"{sha256}.parquet"
+
+    def open(self, sha256: str) -> Path:
+        """Return the path of a kept file after comparing its content with its name.
+
+        Raises
+        ------
+        DamagedArtifact
+        """
+        place = self.path(sha256)
+        try:
+            with place.open("rb") as opened:
+                found = hashlib.file_digest(opened, "sha256").hexdigest()
+        except FileNotFoundError as error:
+            raise DamagedArtifact(f"The submitted file {sha256[:12]} is missing.") from error
+        if found != sha256:
+            raise DamagedArtifact(f"The submitted file {sha256[:12]} has changed since it was received.")
+        return place
+
+
+def _copy(source: Path, written: BinaryIO, most_bytes: int) -> Artifact:
+    hasher, n_bytes = hashlib.sha256(), 0
+    with source.open("rb") as opened:
+        while chunk := opened.read(CHUNK):
+            n_bytes += len(chunk)
+            if n_bytes > most_bytes:
+                limit = f"{most_bytes / 1e6:.0f} MB"
+                raise InputError(
+                    f"{source.name}: the file is larger than {limit}, the limit. Nothing was taken."
+                )
+            hasher.update(chunk)
+            written.write(chunk)
+    return Artifact(hasher.hexdigest(), n_bytes)
