@@ -1,0 +1,213 @@
+"""The queue: the row of a run is its job, held by a lease and guarded by a fence."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+from sqlalchemy import Connection, and_, func, or_, select
+
+from neuroarena.competition.events import append_event
+from neuroarena.competition.states import CHANGES, LEASED, MOST_TRIES, TERMINAL, State, may_change
+from neuroarena.competition.store import Store
+from neuroarena.competition.tables import RUN, SUBMISSION, TRANSITION
+from neuroarena.errors import NeuroarenaError
+
+LEASE = datetime.timedelta(seconds=60)
+WAIT_AFTER_OUR_FAULT = datetime.timedelta(seconds=5)
+CLAIMABLE: tuple[State, ...] = ("received", "queued", "running", "scoring")
+Fault = Literal["theirs", "ours"]
+
+
+class Fenced(NeuroarenaError):
+    """Another worker holds this run now: drop the work, write nothing."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """A run that this worker holds.
+
+    Attributes
+    ----------
+    run, submission, team : str
+    state : str
+        What is to be done: "received" is to be checked, "running" to be run, "scoring" to be scored.
+    label : str
+        The kind of worker it needs.
+    owner : str
+    fence : int
+        Rises with every claim; a write under an older fence is refused.
+    tries : int
+    """
+
+    run: str
+    submission: str
+    team: str
+    state: State
+    label: str
+    owner: str
+    fence: int
+    tries: int
+
+
+def claim(
+    store: Store,
+    owner: str,
+    labels: Sequence[str],
+    run: str | None = None,
+    lease: datetime.timedelta = LEASE,
+) -> Job | None:
+    """Take the next run that is due, or whose worker went silent; None when there is nothing to do.
+
+    Higher priority first, then the team with the fewest runs under way, then the oldest. A run whose tries are used
+    up is set to broken here, and its attempt is given back.
+    """
+    while True:
+        with store.writing() as connection:
+            now = store.clock(connection)
+            row = _next_row(connection, now, labels, run)
+            if row is None:
+                return None
+            job = _job(row, owner)
+            if row["tries"] >= MOST_TRIES:
+                reason = row["reason"] or "Its worker went silent each time."
+                _write_change(
+                    connection, now, job, "broken", f"Gave up after {MOST_TRIES} tries. {reason}", "ours"
+                )
+                continue
+            values = {"owner": owner, "fence": row["fence"] + 1, "tries": row["tries"] + 1}
+            taken = Job(**{**job.__dict__, "fence": values["fence"], "tries": values["tries"]})
+            connection.execute(
+                RUN.update().where(RUN.c.id == job.run).values(lease_until=now + lease, **values)
+            )
+            if job.state == "queued":
+                after: State = "scoring" if job.label == "scorer" else "running"
+                taken = _write_change(connection, now, taken, after, None, None)
+            return taken
+
+
+def keep_alive(store: Store, job: Job, lease: datetime.timedelta = LEASE) -> None:
+    """Prolong the lease of a job.
+
+    Raises
+    ------
+    Fenced
+        When another worker has it.
+    """
+    with store.writing() as connection:
+        now = store.clock(connection)
+        mine = and_(RUN.c.id == job.run, RUN.c.fence == job.fence, RUN.c.owner == job.owner)
+        if connection.execute(RUN.update().where(mine).values(lease_until=now + lease)).rowcount != 1:
+            raise Fenced(f"Run {job.run} was taken over by another worker.")
+
+
+def change_state(
+    connection: Connection,
+    now: datetime.datetime,
+    job: Job,
+    after: State,
+    reason: str | None = None,
+    fault: Fault | None = None,
+) -> Job:
+    """Move a job to another state inside the caller's transaction, and return it as it is then.
+
+    Raises
+    ------
+    Fenced
+        When another worker has it, or it is in another state by now.
+    """
+    return _write_change(connection, now, job, after, reason, fault)
+
+
+def give_back(store: Store, job: Job, reason: str, *, counts: bool = True) -> None:
+    """Return a job to the queue: we failed, or the worker was asked to stop (`counts` false).
+
+    Raises
+    ------
+    Fenced
+    """
+    with store.writing() as connection:
+        now = store.clock(connection)
+        if job.state != "received":
+            job = _write_change(connection, now, job, "queued", reason, "ours" if counts else None)
+        values: dict[str, Any] = {"owner": None, "lease_until": None, "reason": reason}
+        values["not_before"] = now + (WAIT_AFTER_OUR_FAULT * job.tries if counts else datetime.timedelta())
+        if not counts:
+            values["tries"] = job.tries - 1
+        mine = and_(RUN.c.id == job.run, RUN.c.fence == job.fence, RUN.c.state == job.state)
+        if connection.execute(RUN.update().where(mine).values(**values)).rowcount != 1:
+            raise Fenced(f"Run {job.run} was taken over by another worker.")
+
+
+def _next_row(
+    connection: Connection, now: datetime.datetime, labels: Sequence[str], run: str | None
+) -> dict[str, Any] | None:
+    other = RUN.alias("other")
+    under_way = (
+        select(func.count())
+        .select_from(other)
+        .where(other.c.team == RUN.c.team, other.c.state.in_(LEASED), other.c.lease_until > now)
+        .scalar_subquery()
+    )
+    free = or_(RUN.c.lease_until.is_(None), RUN.c.lease_until <= now)
+    asked = (
+        select(RUN)
+        .where(RUN.c.state.in_(CLAIMABLE), RUN.c.label.in_(labels), RUN.c.not_before <= now, free)
+        .order_by(RUN.c.priority.desc(), under_way, RUN.c.received, RUN.c.id)
+        .limit(1)
+        .with_for_update(of=RUN, skip_locked=True)
+    )
+    if run is not None:
+        asked = asked.where(RUN.c.id == run)
+    row = connection.execute(asked).mappings().first()
+    return None if row is None else dict(row)
+
+
+def _write_change(
+    connection: Connection,
+    now: datetime.datetime,
+    job: Job,
+    after: State,
+    reason: str | None,
+    fault: Fault | None,
+) -> Job:
+    assert may_change(job.state, after), f"{job.state} -> {after}"
+    values: dict[str, Any] = {"state": after, "reason": reason, "fault": fault}
+    if after in TERMINAL:
+        values |= {"owner": None, "lease_until": None}
+    mine = and_(RUN.c.id == job.run, RUN.c.fence == job.fence, RUN.c.state == job.state)
+    if connection.execute(RUN.update().where(mine).values(**values)).rowcount != 1:
+        raise Fenced(f"Run {job.run} was taken over by another worker.")
+    slot = CHANGES[job.state, after]
+    if slot is not None:
+        refunded = {"refunded": now} if slot == "refunded" else {}
+        connection.execute(
+            SUBMISSION.update().where(SUBMISSION.c.id == job.submission).values(slot=slot, **refunded)
+        )
+    write_transition(connection, now, job.run, after, job.owner, reason)
+    return Job(**{**job.__dict__, "state": after})
+
+
+def write_transition(
+    connection: Connection, now: datetime.datetime, run: str, state: State, by: str, reason: str | None
+) -> None:
+    """Write that a run is in a new state: a row for its receipt, and an event."""
+    number = connection.execute(select(func.count()).where(TRANSITION.c.run == run)).scalar_one() + 1
+    row = {"number": number, "state": state, "at": now, "by": by, "reason": reason}
+    connection.execute(TRANSITION.insert().values(run=run, **row))
+    append_event(connection, now, by, state, run, {"reason": reason} if reason else None)
+
+
+def _job(row: dict[str, Any], owner: str) -> Job:
+    return Job(
+        run=row["id"],
+        submission=row["submission"],
+        team=row["team"],
+        state=cast(State, row["state"]),
+        label=row["label"],
+        owner=owner,
+        fence=row["fence"],
+        tries=row["tries"],
+    )
