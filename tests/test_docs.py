@@ -58,7 +58,9 @@ def steps(page: Path, folder: Path) -> list[str]:
     found = []
     makefile = (ROOT / "Makefile").read_text()
     for number, block in enumerate(blocks(page)):
-        if block.language == "python":
+        if block.language == "toml" and block.title is not None:
+            (folder / block.title).write_text(block.body)
+        elif block.language == "python":
             name = block.title or f"block_{number}.py"
             (folder / name).write_text(block.body)
             if block.title is None:

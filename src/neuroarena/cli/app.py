@@ -8,6 +8,7 @@ import typer
 
 from neuroarena import __version__
 from neuroarena.cli import (
+    admin,
     boards,
     checks,
     data,
@@ -19,6 +20,7 @@ from neuroarena.cli import (
     running,
     scoring,
     startkit,
+    submitting,
     verbs,
 )
 from neuroarena.cli.options import FamilyCommand
@@ -66,4 +68,9 @@ app.add_typer(
 )
 app.add_typer(new.app, name="new")
 app.command("startkit", short_help="A small project for a track, ready to run.")(startkit.startkit)
+app.command("submit", short_help="Submit predictions to a competition.")(submitting.submit)
+app.command("status", short_help="Receipts of what your team has submitted.")(submitting.status)
+app.command("withdraw", short_help="Withdraw a submission.")(submitting.withdraw)
+app.command("worker", short_help="Check and score what was submitted.")(submitting.worker)
+app.add_typer(admin.app, name="admin")
 verbs.add_verbs(app)

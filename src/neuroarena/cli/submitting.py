@@ -1,0 +1,165 @@
+"""``neuroarena submit``, ``status``, ``withdraw`` and ``worker``: a team's side of a competition, and its judge."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from neuroarena.cli.options import Json
+from neuroarena.cli.output import print_json, print_table, shown
+
+if TYPE_CHECKING:
+    from neuroarena.competition.queue import Job
+
+Arena = Annotated[Path, typer.Option("--arena", metavar="DIR", help="Folder of the competition.")]
+TokenFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--token-file",
+        metavar="FILE",
+        help="File with your team's token; by default NEUROARENA_TOKEN is read.",
+    ),
+]
+
+
+def submit(
+    track: Annotated[str, typer.Argument(help="Name of a track of the competition.")],
+    file: Annotated[Path, typer.Argument(help="Predictions, written with neuroarena.write_submission.")],
+    arena: Arena,
+    token_file: TokenFile = None,
+    accept_terms: Annotated[
+        bool, typer.Option("--accept-terms", help="Accept the competition's terms for your team.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Check the file and the caps; nothing is sent or counted.")
+    ] = False,
+    key: Annotated[
+        str | None,
+        typer.Option("--key", help="A repeated post with the same key is one submission."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Submit predictions to a competition, and print the receipt; a refused file costs no attempt."""
+    from neuroarena import competition
+    from neuroarena.competition.teams import find_team
+    from neuroarena.errors import InputError
+
+    opened, token = competition.open_arena(arena), _read_token(token_file)
+    if accept_terms and not dry_run:
+        competition.accept_terms(opened, find_team(opened, token, "submit"))
+    if dry_run:
+        checked = competition.dry_run(opened, token, track, file, accepting=accept_terms)
+        answer = {"accepted": True, "model": checked.model, "rows": len(checked.table)}
+        sentence = f"{file.name}: {len(checked.table)} rows, would be taken now. Nothing was sent."
+        print_json(answer) if as_json else print(sentence)
+        return
+    receipt = competition.read_receipt(opened, token, competition.submit(opened, token, track, file, key=key))
+    if receipt["state"] == "refused":
+        if as_json:
+            print_json(receipt)
+            raise typer.Exit(2)
+        raise InputError(f"Refused, and no attempt counted ({receipt['id']}): {receipt['reason']}")
+    print_json(receipt) if as_json else _print_receipt(receipt)
+
+
+def status(
+    arena: Arena,
+    token_file: TokenFile = None,
+    submission: Annotated[str | None, typer.Argument(help="Id of a submission; without it, all.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Print the receipt of a submission, or list all of your team's."""
+    from neuroarena import competition
+
+    opened, token = competition.open_arena(arena), _read_token(token_file)
+    if submission is not None:
+        receipt = competition.read_receipt(opened, token, submission)
+        print_json(receipt) if as_json else _print_receipt(receipt)
+        return
+    rows = competition.list_submissions(opened, token)
+    if as_json:
+        print_json(rows)
+    elif rows:
+        columns = list(rows[0])
+        print_table(columns, [[shown(row[name]) for name in columns] for row in rows], unbroken=("id",))
+    else:
+        print("Your team has submitted nothing yet.")
+
+
+def withdraw(
+    submission: Annotated[str, typer.Argument(help="Id of the submission.")],
+    arena: Arena,
+    token_file: TokenFile = None,
+) -> None:
+    """Withdraw a submission that is not being scored yet."""
+    from neuroarena import competition
+
+    opened = competition.open_arena(arena)
+    competition.withdraw(opened, _read_token(token_file), submission)
+    print(f"{submission} is withdrawn.")
+
+
+def worker(
+    arena: Arena,
+    labels: Annotated[
+        str, typer.Option("--labels", help="Kinds of work to take, with commas: intake, scorer.")
+    ] = "intake,scorer",
+    until_idle: Annotated[
+        bool, typer.Option("--until-idle", help="End when there is nothing to do.")
+    ] = False,
+) -> None:
+    """Check and score submissions until stopped; any number of workers share the work."""
+    import signal
+    import sys
+    import threading
+
+    from neuroarena.competition import open_arena, work
+    from neuroarena.competition.worker import LABELS
+    from neuroarena.errors import InputError
+
+    wanted = [label.strip() for label in labels.split(",")]
+    unknown = [label for label in wanted if label not in LABELS]
+    if unknown:
+        raise InputError(f'There is no work of the kind "{unknown[0]}". Kinds: {", ".join(LABELS)}.')
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+
+    def report(job: Job, outcome: str) -> None:
+        print(f"{job.run}  {job.state}  {outcome}", file=sys.stderr)
+
+    done = work(open_arena(arena), wanted, until_idle=until_idle, stop=stop, report=report)
+    print(f"{done} jobs done" if done != 1 else "1 job done")
+
+
+def _read_token(file: Path | None) -> str:
+    """Return the token from its file, or from the environment; never from the command line, which others can read."""
+    import os
+
+    from neuroarena.errors import InputError
+
+    if file is not None:
+        if not file.is_file():
+            raise InputError(f"{file}: there is no such file. Expected your team's token.")
+        return file.read_text(encoding="utf-8").strip()
+    if "NEUROARENA_TOKEN" not in os.environ:
+        raise InputError("Name your team's token with --token-file FILE, or set NEUROARENA_TOKEN.")
+    return os.environ["NEUROARENA_TOKEN"]
+
+
+def _print_receipt(receipt: dict[str, Any]) -> None:
+    print(
+        f"{receipt['id']}  {receipt['state']}  {receipt['track']}, {receipt['phase']}, team {receipt['team']}"
+    )
+    print(f"  received  {receipt['received_utc']} ({receipt['received_aoe']})")
+    print(f"  file      {receipt['file']}, {receipt['bytes']} bytes, sha256 {receipt['sha256']}")
+    print(f"  attempt   {receipt['attempt']}; today {receipt['used']}")
+    for each in receipt["states"]:
+        print(f"  {each['state']:<9} {each['at']}{': ' + each['reason'] if each['reason'] else ''}")
+    if receipt["score"] is not None:
+        score = receipt["score"]
+        edges = "" if score["interval"] is None else " [{:.6g}, {:.6g}]".format(*score["interval"])
+        print(f"  score     {score['sentence']}{edges} over {score['n_units']} units")
+    print(f"  again     {receipt['replay']}")

@@ -1,0 +1,77 @@
+"""The competition file: every mistake is named, times have zones."""
+
+from __future__ import annotations
+
+import datetime
+
+import pytest
+
+from arena_making import FILE
+from neuroarena.competition.configuration import read_competition
+from neuroarena.competition.times import format_aoe, format_utc, parse_time
+from neuroarena.errors import InputError
+
+MISTAKES = {
+    "no zone": ('"2026-03-01 00:00 UTC"', '"2026-03-01 00:00"', "is not a time with a zone"),
+    "a naive TOML time": ('"2026-03-01 00:00 UTC"', "2026-03-01T00:00:00", "has no zone"),
+    "ends before it starts": ('"2026-03-20 00:00 UTC"', '"2026-03-09 12:00 UTC"', "ends before it starts"),
+    "overlap": (
+        '"2026-03-10 00:00 UTC"',
+        '"2026-03-08 00:00 UTC"',
+        '"sealed" starts before "warm-up" has ended',
+    ),
+    "full scores of sealed truth": (
+        'display = "ladder"\nstep = 0.1',
+        'display = "full"',
+        "which reveal labels",
+    ),
+    "a ladder without a step": ("step = 0.1", "", "a ladder needs one"),
+    "unknown key": ("per_day = 2", "per_day = 2\ncap = 3", "phases.1.cap: Extra inputs are not permitted"),
+    "zero attempts": ("per_day = 2", "per_day = 0", "phases.1.per_day: Input should be greater than"),
+    "track of a phase": (
+        "per_day = 2",
+        'per_day = 2\ntracks = ["img"]',
+        'names the track "img", which does not exist',
+    ),
+    "two of a name": ('name = "sealed"', 'name = "warm-up"', 'two phases are called "warm-up"'),
+    "not TOML": ('name = "spring"', 'name = "spring', "this is not TOML"),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_in_the_competition_file_is_named(tmp_path, mistake):
+    before, after, sentence = MISTAKES[mistake]
+    assert before in FILE
+    (tmp_path / "c.toml").write_text(FILE.replace(before, after))
+    with pytest.raises(InputError) as refused:
+        read_competition(tmp_path / "c.toml")
+    assert str(refused.value).startswith("c.toml: ")
+    assert sentence in str(refused.value)
+
+
+def test_anywhere_on_earth_ends_at_noon_of_the_next_day_in_utc():
+    end = parse_time("2026-03-08 23:59:59 AoE")
+    assert end == datetime.datetime(2026, 3, 9, 11, 59, 59, tzinfo=datetime.UTC)
+    assert (format_utc(end), format_aoe(end)) == ("2026-03-09 11:59:59 UTC", "2026-03-08 23:59:59 AoE")
+
+
+def test_a_time_with_an_offset_is_kept_in_utc_also_across_the_change_to_summer_time():
+    berlin = datetime.timezone(datetime.timedelta(hours=2))
+    assert parse_time(datetime.datetime(2026, 3, 29, 3, 0, tzinfo=berlin)) == parse_time(
+        "2026-03-29 01:00 UTC"
+    )
+
+
+def test_there_is_no_phase_between_phases(tmp_path):
+    (tmp_path / "c.toml").write_text(FILE)
+    competition = read_competition(tmp_path / "c.toml")
+    found = {
+        text: phase.name if (phase := competition.phase_at(parse_time(text))) else None
+        for text in (
+            "2026-02-28 23:59:59 UTC",
+            "2026-03-01 00:00 UTC",
+            "2026-03-08 23:59:58 AoE",
+            "2026-03-09 12:00 UTC",
+        )
+    }
+    assert list(found.values()) == [None, "warm-up", "warm-up", None]
