@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from neuroarena.cli.options import Json
-from neuroarena.cli.output import print_json, print_table, shown
+from neuroarena.cli.output import format_value, print_json, print_table
 
 if TYPE_CHECKING:
     from neuroarena.competition.queue import Job
@@ -83,7 +83,9 @@ def status(
         print_json(rows)
     elif rows:
         columns = list(rows[0])
-        print_table(columns, [[shown(row[name]) for name in columns] for row in rows], unbroken=("id",))
+        print_table(
+            columns, [[format_value(row[name]) for name in columns] for row in rows], unbroken=("id",)
+        )
     else:
         print("Your team has submitted nothing yet.")
 
