@@ -42,7 +42,8 @@ class DemoPlan:
     @property
     def size(self) -> str:
         """The amount of work, in words."""
-        return f"{len(self.decoders)} decoders x {len(self.tasks)} tasks x {len(self.splits)} splits"
+        counts = ((self.decoders, "decoder"), (self.tasks, "task"), (self.splits, "split"))
+        return " x ".join(f"{len(each)} {noun}{'' if len(each) == 1 else 's'}" for each, noun in counts)
 
 
 def find_demo() -> DemoPlan:
