@@ -79,7 +79,8 @@ def test_a_new_dataset_is_written_beside_its_test(here: Path) -> None:
 def test_an_unknown_kind_of_benchmark_is_refused(here: Path) -> None:
     ran = CliRunner().invoke(app, ["new", "benchmark", "x", "--kind", "meg"])
     assert ran.exit_code != 0
-    assert "eeg" in str(ran.exception) + ran.output
+    assert 'No kind of benchmark "meg"' in str(ran.exception)
+    assert "There are: eeg, brainscore." in str(ran.exception)
     assert not list(here.iterdir())
 
 
@@ -90,6 +91,22 @@ def test_a_skeleton_writes_over_nothing(here: Path, noun: str) -> None:
     ran = CliRunner().invoke(app, ["new", noun, "mine"])
     assert isinstance(ran.exception, InputError | SystemExit)
     assert {path: path.read_bytes() for path in here.rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.parametrize(
+    ("noun", "name", "sentence"),
+    [
+        ("decoder", "numpy", 'A module called "numpy" would hide the installed one'),
+        ("dataset", "json", 'A module called "json" would hide the installed one'),
+        ("decoder", "csp-lda", 'There is already a decoder "csp-lda"'),
+        ("dataset", "sleep-edf", 'There is already a dataset "sleep-edf"'),
+        ("family", "bci", 'There is already a family "bci"'),
+    ],
+)
+def test_a_name_that_is_taken_is_refused(here: Path, noun: str, name: str, sentence: str) -> None:
+    ran = CliRunner().invoke(app, ["new", noun, name])
+    assert sentence in str(ran.exception)
+    assert not list(here.iterdir())
 
 
 @pytest.mark.parametrize("name", ["1st", "class", "", "a/b", "../up"])

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import keyword
 import re
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.metadata import packages_distributions
 from importlib.resources import files
 from pathlib import Path
 from string import Template
+from typing import Any
 
 from neuroarena.atomic import write_text
 from neuroarena.errors import InputError
+from neuroarena.registry import Registry
 
 
 @dataclass(frozen=True)
@@ -33,13 +37,21 @@ class SkeletonName:
     title: str
 
     @classmethod
-    def parse(cls, name: str, kind: str = "module") -> SkeletonName:
+    def parse(cls, name: str, kind: str = "module", registry: Registry[Any] | None = None) -> SkeletonName:
         """Split a name of words joined by hyphens, underscores or spaces.
+
+        Parameters
+        ----------
+        name : str
+        kind : {"module", "package"}
+            What it becomes, as errors say it.
+        registry : Registry, optional
+            Where a thing of this name would be registered.
 
         Raises
         ------
         InputError
-            When it cannot be made into a Python name.
+            When it cannot be made into a Python name, is registered already, or would hide an installed module.
 
         Examples
         --------
@@ -52,6 +64,12 @@ class SkeletonName:
             raise InputError(
                 f'"{name}" cannot be made into a Python {kind} name. Use letters, digits and hyphens, '
                 "for example my-idea."
+            )
+        if registry is not None and module in {known.replace("-", "_") for known in registry.names()}:
+            raise InputError(f'There is already a {registry.kind} "{name}". Choose another name.')
+        if module in sys.stdlib_module_names or module in packages_distributions():
+            raise InputError(
+                f'A {kind} called "{module}" would hide the installed one of this name. Choose another name.'
             )
         return cls(module, "".join(word[:1].upper() + word[1:] for word in words), " ".join(words))
 

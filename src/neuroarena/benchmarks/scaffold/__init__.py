@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from neuroarena.benchmarks.names import FAMILIES
+from neuroarena.datasets import DATASETS
 from neuroarena.datasets.scaffold import new_dataset
 from neuroarena.skeletons import SkeletonName, write_skeleton
 
@@ -26,9 +28,11 @@ def new_family(name: str, folder: Path) -> list[Path]:
     Raises
     ------
     InputError
-        When the name makes no module name, or a file of that name exists.
+        When the name cannot be a module name or is taken, or a file of that name exists.
     """
-    made = SkeletonName.parse(name)
+    made = SkeletonName.parse(name, registry=FAMILIES)
+    data = f"{name} data"
+    SkeletonName.parse(data, registry=DATASETS)  # both names are checked before the first file is written
     place = folder / made.module
     templates = {
         place / "pyproject.toml": "pyproject.toml.txt",
@@ -42,7 +46,7 @@ def new_family(name: str, folder: Path) -> list[Path]:
         project=made.module.replace("_", "-"),
         data_class=f"{made.class_name}Data",
     )
-    return written + new_dataset(f"{name} data", place)
+    return written + new_dataset(data, place)
 
 
 def new_eeg_benchmark(name: str, folder: Path) -> list[Path]:
@@ -50,7 +54,7 @@ def new_eeg_benchmark(name: str, folder: Path) -> list[Path]:
 
     Parameters and refusals are those of :func:`neuroarena.datasets.scaffold.new_dataset`.
     """
-    made = SkeletonName.parse(name)
+    made = SkeletonName.parse(name, registry=FAMILIES)
     templates = {
         folder / f"{made.module}.py": "eeg.py.txt",
         folder / f"test_{made.module}.py": "test_eeg.py.txt",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from neuroarena.datasets import DATASETS
 from neuroarena.skeletons import SkeletonName, write_skeleton
 
 
@@ -24,9 +25,9 @@ def new_dataset(name: str, folder: Path) -> list[Path]:
     Raises
     ------
     InputError
-        When the name makes no module name, or a file of that name exists.
+        When the name cannot be a module name or is taken, or a file of that name exists.
     """
-    made = SkeletonName.parse(name)
+    made = SkeletonName.parse(name, registry=DATASETS)
     templates = {
         folder / f"{made.module}.py": "dataset.py.txt",
         folder / f"test_{made.module}.py": "test_dataset.py.txt",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from neuroarena.decoders.names import DECODERS
 from neuroarena.skeletons import SkeletonName, write_skeleton
 
 
@@ -26,9 +27,9 @@ def new_decoder(name: str, folder: Path, benchmark: str) -> list[Path]:
     Raises
     ------
     InputError
-        When the name cannot be a module name, or a file of that name exists.
+        When the name cannot be a module name or is taken, or a file of that name exists.
     """
-    made = SkeletonName.parse(name)
+    made = SkeletonName.parse(name, registry=DECODERS)
     templates = {
         folder / f"{made.module}.py": "decoder.py.txt",
         folder / f"test_{made.module}.py": "test_decoder.py.txt",
