@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from neuroarena.benchmarks.benchmark import Benchmark, Suite
+from neuroarena.benchmarks.benchmark import Benchmark, Family, Suite
 from neuroarena.benchmarks.faces import find_face
 from neuroarena.benchmarks.names import FAMILIES, BenchmarkName, resolve
 from neuroarena.benchmarks.options import check_names, read_options
+from neuroarena.errors import InputError
 
 
 def load_benchmarks(name: str, data: str | None = None, **options: Any) -> tuple[Benchmark, ...]:
@@ -23,11 +24,24 @@ def load_benchmarks(name: str, data: str | None = None, **options: Any) -> tuple
     if model is None:
         for task in tasks:
             check_names(None, options, family.name, task)
-        return tuple(family.load(task, definition, data) for task in tasks)
+        return tuple(_load(family, task, definition, data, len(tasks)) for task in tasks)
     checked = [read_options(model, options, family.name, task) for task in tasks]
     return tuple(
-        family.load(task, definition, data, chosen) for task, chosen in zip(tasks, checked, strict=True)
+        _load(family, task, definition, data, len(tasks), chosen)
+        for task, chosen in zip(tasks, checked, strict=True)
     )
+
+
+def _load(
+    family: Family, task: str, definition: str, data: str | None, n_tasks: int, *chosen: Any
+) -> Benchmark:
+    """Load one task; among several, a refusal names the one that cannot be loaded."""
+    try:
+        return family.load(task, definition, data, *chosen)
+    except InputError as error:
+        if n_tasks == 1:
+            raise
+        raise InputError(f"{family.name}/{task}, one of the {n_tasks} tasks asked for: {error}") from error
 
 
 def load_benchmark(name: str, data: str | None = None, **options: Any) -> Benchmark | Suite:

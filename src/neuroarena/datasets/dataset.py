@@ -6,12 +6,13 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from neuroarena.datasets.fetch_plan import FetchPlan
 from neuroarena.errors import InputError
 from neuroarena.recordings.content import describe_unfetched
 
+Reader = TypeVar("Reader")
 FetchPlanner = Callable[[Sequence[str] | None, Sequence[str] | None, str | None], FetchPlan]
 
 
@@ -141,3 +142,18 @@ def locate_folder(dataset: Dataset, root: str | Path | None = None) -> Path:
         f"to the folder that holds {dataset.name}/. To make a simulated one: "
         f"neuroarena data simulate {dataset.name} DIR"
     )
+
+
+def open_dataset(dataset: Dataset, root: str | Path | None, reader: Callable[[str], Reader]) -> Reader:
+    """Find the folder of a dataset and open it with its reader; a refusal names the dataset.
+
+    Raises
+    ------
+    InputError
+        When there is no such folder, or it holds something else.
+    """
+    folder = locate_folder(dataset, root)
+    try:
+        return reader(str(folder))
+    except InputError as error:
+        raise InputError(f"{error} Here the dataset {dataset.name} is needed.") from error

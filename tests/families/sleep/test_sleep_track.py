@@ -81,6 +81,14 @@ def test_all_streams_have_one_length_and_targets_are_as_the_files_say(benchmark_
     assert benchmark_of.simulated
 
 
+def test_a_folder_that_serves_one_task_is_refused_for_the_family_with_what_is_missing(folders: Path):
+    make_benchmark(folders / "sleep-edf", "sleep-edf")
+    with pytest.raises(InputError) as refused:
+        load_benchmark("sleep", str(folders / "sleep-edf"))
+    assert str(refused.value).startswith("sleep/muse, one of the 2 tasks asked for: ")
+    assert str(refused.value).endswith("Here the dataset muse_sleep is needed.")
+
+
 def test_the_muse_streams_never_come_to_the_end_of_their_recording_at_a_telling_distance(folders: Path):
     """Trap 3: every file ends 300 s after N2, so that neither the file nor the stream may tell its length."""
     examples = make_benchmark(folders / "muse", "muse").examples

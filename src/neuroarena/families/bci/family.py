@@ -14,7 +14,7 @@ from pydantic import Field
 from neuroarena.benchmarks.benchmark import Benchmark, WindowShape
 from neuroarena.benchmarks.options import FamilyOptions
 from neuroarena.benchmarks.splits import Split
-from neuroarena.datasets.dataset import locate_folder
+from neuroarena.datasets.dataset import open_dataset
 from neuroarena.families.bci import examples, folds
 from neuroarena.families.bci.bci_commands import DATASET as COMMANDS
 from neuroarena.families.bci.bci_commands import BciCommands
@@ -121,7 +121,7 @@ def _manifests(definition: str) -> dict[str, Manifest]:
 
 
 def _load_commands(manifest: Manifest, data: str | None, subjects: tuple[str, ...] | None) -> Benchmark:
-    dataset = BciCommands(locate_folder(COMMANDS, data))
+    dataset = open_dataset(COMMANDS, data, BciCommands)
     # Everybody who was requested must be there before anything is promised.
     runs = dataset.runs(subjects)
     return Benchmark(
@@ -146,7 +146,7 @@ def _single_sessions(runs: pd.DataFrame) -> tuple[str, ...]:
 def _load_flicker(
     manifest: Manifest, data: str | None, subjects: tuple[str, ...] | None, authors_exclusions: bool
 ) -> Benchmark:
-    dataset = open_folder(str(locate_folder(SSVEP, data)))
+    dataset = open_dataset(SSVEP, data, open_folder)
     recordings, notes = dataset.recordings(subjects, authors_exclusions=authors_exclusions)
     if dataset.simulated or subjects is not None or authors_exclusions:
         # The locked hashes are those of all recordings of the real data.

@@ -14,7 +14,7 @@ from neuroarena.benchmarks.benchmark import Benchmark, WindowShape
 from neuroarena.benchmarks.options import FamilyOptions
 from neuroarena.benchmarks.split_rules import published_parts
 from neuroarena.benchmarks.splits import Split
-from neuroarena.datasets.dataset import locate_folder
+from neuroarena.datasets.dataset import open_dataset
 from neuroarena.errors import InputError
 from neuroarena.families.emg.emg2qwerty import DATASET
 from neuroarena.families.emg.emg2qwerty.sessions import ON_KEYBOARD, plain_user
@@ -85,7 +85,7 @@ class EmgToText:
             When the folder, the split file or a listed session is missing, a session does not belong to the user
             it is listed for, or a user is both in training and in test.
         """
-        dataset = DATASET.open(locate_folder(DATASET, data))
+        dataset = open_dataset(DATASET, data, DATASET.open)
         split_file = options.split_file
         listed = _checked(dataset, dataset.split_file(split_file))
         return Benchmark(

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from neuroarena.benchmarks.benchmark import Benchmark, WindowShape
 from neuroarena.benchmarks.options import FamilyOptions
-from neuroarena.datasets.dataset import locate_folder
+from neuroarena.datasets.dataset import open_dataset
 from neuroarena.families.sleep import binding
 from neuroarena.families.sleep.muse_sleep import DATASET as MUSE_SLEEP
 from neuroarena.families.sleep.muse_sleep import MuseSleep
@@ -109,7 +109,7 @@ class Sleep:
 def _sleep_edf(
     manifest: Manifest, root: str | None, study: Study, subjects: tuple[str, ...] | None
 ) -> Benchmark:
-    data = SleepEDF(locate_folder(SLEEP_EDF, root))
+    data = open_dataset(SLEEP_EDF, root, SleepEDF)
     k = manifest.caps["following_n2_epochs"]
     naps = binding.sleep_edf_naps(data, study, k, subjects)
     if study == "telemetry":
@@ -125,7 +125,7 @@ def _sleep_edf(
 
 
 def _muse(manifest: Manifest, root: str | None, subjects: tuple[str, ...] | None) -> Benchmark:
-    data = MuseSleep(locate_folder(MUSE_SLEEP, root))
+    data = open_dataset(MUSE_SLEEP, root, MuseSleep)
     naps = binding.muse_naps(data, subjects)
     options = {"subjects": subjects and list(subjects)}
     return _benchmark(manifest, data, naps, groups=("muse",), options=options, read_events=data.events)
