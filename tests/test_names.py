@@ -53,6 +53,12 @@ def test_decoders_of_signals_and_models_of_vision_are_listed_and_found_by_their_
     assert {"linear", "pixels"} <= {row["name"] for row in listed}
 
 
+def test_what_is_listed_is_described_in_words_for_people():
+    for row in rows("decoders"):
+        assert not row["what"].startswith(("Make ", "Return ", "Build "))
+    assert "p-factor factor" not in said("list", "benchmarks", "eeg2025", "--definitions", columns=200)
+
+
 @pytest.mark.parametrize("columns", [80, 120])
 def test_the_list_of_benchmarks_fits_a_terminal_and_breaks_no_name(columns):
     text = said("list", "benchmarks", columns=columns)

@@ -122,7 +122,7 @@ def _benchmarks() -> list[str]:
                 (
                     f"`{each.name}`",
                     each.title,
-                    each.question,
+                    each.readable_question,
                     each.prediction,
                     ", ".join(each.classes),
                     ", ".join(family.splits(task, definition)),

@@ -185,7 +185,7 @@ def _ranking_dict(ranking: Ranking) -> dict[str, Any]:
         "definition": ranking.definition,
         "split": ranking.split,
         "title": manifest.title,
-        "question": manifest.question,
+        "question": manifest.readable_question,
         "metric": manifest.metric,
         "direction": manifest.direction,
         "tie_break": manifest.tie_break,

@@ -110,7 +110,7 @@ def _facts(board: Board) -> list[tuple[str, str]]:
         "Metric": [f"{one.metric_title}, {direction_words(one)}" for one in board.rankings],
         "Unit": [one.manifest.unit for one in board.rankings],
         "Cluster": [one.manifest.cluster for one in board.rankings if one.clustered],
-        "Question": [first.manifest.question] if len(board.rankings) == 1 else [],
+        "Question": [first.manifest.readable_question] if len(board.rankings) == 1 else [],
     }
     facts = [
         (name, ", ".join(dict.fromkeys(str(value) for value in values))) for name, values in words.items()
@@ -203,7 +203,7 @@ def _ranking(ranking: Ranking, at: int, alone: bool, shared: list[str], few_plot
         "title": ranking.title,
         "short": "nobody ranked" if top is None else f"{shown_name(top['team'])} {score_text(top['score'])}",
         "simulated": ranking.simulated,
-        "question": manifest.question,
+        "question": manifest.readable_question,
         "metric": ranking.metric_title,
         "direction": direction_words(ranking),
         "n_units": ranking.n_units,

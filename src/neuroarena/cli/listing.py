@@ -124,7 +124,7 @@ def _benchmarks(every_definition: bool, of_family: str | None) -> list[dict[str,
             {
                 "name": name,
                 "definition": definition,
-                "question": manifest.question,
+                "question": manifest.readable_question,
                 "metric": manifest.metric,
                 "splits": ", ".join(family.splits(task, definition)),
                 "from": FAMILIES.origin(family.name),

@@ -143,5 +143,5 @@ class _Nearest:
 
 
 def ridge_embedding() -> EmbeddingRidge:
-    """Make the ridge regression to embeddings."""
+    """Ridge regression from raw voltage to image embeddings."""
     return EmbeddingRidge()

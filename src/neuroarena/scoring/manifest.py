@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -150,6 +151,11 @@ class Manifest(BaseModel):
         if problem:
             raise ValueError(problem)
         return self
+
+    @property
+    def readable_question(self) -> str:
+        """The question as people read it: published definitions cannot change, and one says "p-factor factor"."""
+        return re.sub(r"-(\w+) \1\b", r"-\1", self.question)
 
     @property
     def metrics(self) -> tuple[str, ...]:

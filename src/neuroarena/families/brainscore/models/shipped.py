@@ -31,7 +31,7 @@ def gray_pixels(images: list[Image]) -> npt.NDArray[np.float32]:
 
 
 def pixels(**options: Any) -> RegionModel:
-    """Make the model "pixels": every region sees gray values, a baseline that other models should exceed."""
+    """Gray values for every region: a baseline that other models should exceed."""
     return RegionModel("pixels", CallableFeatures({"pixels": gray_pixels}), None, **options)
 
 
@@ -60,6 +60,6 @@ def tiny_network() -> Any:
 
 
 def tiny_cnn(**options: Any) -> RegionModel:
-    """Make the model "tiny-cnn": the small network at 64 pixels, one stage per region."""
+    """Small convolutional network at 64 pixels, one stage per region."""
     features = TorchFeatures(tiny_network(), ImagePreprocessing(64, (0.5, 0.5, 0.5), (0.25, 0.25, 0.25)))
     return RegionModel("tiny-cnn", features, REGIONS, **options)
