@@ -112,12 +112,33 @@ def best_scores(data: BrainTreebank, subject: int, trial: int) -> dict[str, floa
 def test_every_word_and_every_silent_window_lies_on_the_grid(long_twin: BrainTreebank) -> None:
     for session in long_twin.sessions:
         words, silent = words_of(long_twin, *session)
-        assert len(words) == len(long_twin.features(*session))
+        assert len(words) == (long_twin.features(*session)["pos"] != "PART").sum()
         assert (words["est_idx"] % 1024 == 0).all()
         assert (silent["est_idx"] % 1024 == 0).all()
         assert (np.diff(words["est_idx"]) >= 1024).all()
         length = long_twin.recording(*session).n_samples
         assert words["est_idx"].max() + 2048 <= length
+
+
+def test_suffixes_are_no_words_and_glued_words_are(long_twin: BrainTreebank) -> None:
+    features = long_twin.features(1, 1)
+    words, _ = words_of(long_twin, 1, 1)
+    left_out = features.drop(index=words["original_index"])
+    assert len(left_out) > 10
+    assert set(left_out["text"]) == {"'s"}
+    written = " ".join(features["sentence"])
+    assert all(joint in written for joint in ("-", "... ", ", ", "'s"))
+    # Words that a hyphen joins to the word before.
+    glued = [f"-{text}" in sentence for text, sentence in zip(words["text"], words["sentence"], strict=True)]
+    assert sum(glued) > 10
+
+
+def test_one_session_holds_a_dataset_without_a_label(long_twin: BrainTreebank) -> None:
+    extra = {}
+    for subject, trial in long_twin.sessions:
+        with h5py.File(long_twin.signal_path(subject, trial)) as file:
+            extra[trial] = len(file["data"]) - len(long_twin.labels(subject))
+    assert extra == {1: 1, 2: 0}
 
 
 def test_first_words_windows_never_overlap_the_sentence_before(long_twin: BrainTreebank) -> None:
@@ -130,10 +151,18 @@ def test_first_words_windows_never_overlap_the_sentence_before(long_twin: BrainT
     assert not set(spoken) & set(quiet)
 
 
-def test_the_recording_was_paused_once_and_words_are_right_on_both_sides(long_twin: BrainTreebank) -> None:
+def test_the_recording_was_paused_within_a_word_and_words_are_right_on_both_sides(
+    long_twin: BrainTreebank,
+) -> None:
     assert long_twin.card is not None
     entry = long_twin.card["sessions"][0]
     words, _ = words_of(long_twin, 1, 1)
+    (paused,) = np.flatnonzero(
+        (words["start"] < entry["paused_at_s"]) & (words["end"] > entry["paused_at_s"])
+    )
+    lasts = words["est_end_idx"] - words["est_idx"] - (words["end"] - words["start"]) * 2048
+    assert lasts[paused] == pytest.approx(entry["paused_for_samples"], abs=1)
+    assert np.abs(lasts.drop(paused)).max() <= 1
     expected = entry["film_start_sample"] + words["start"] * 2048
     expected += np.where(words["start"] >= entry["paused_at_s"], entry["paused_for_samples"], 0)
     assert entry["paused_for_samples"] > 0
@@ -210,10 +239,13 @@ def test_the_same_seed_writes_the_same_bytes_and_another_seed_does_not(tmp_path:
     assert {"sub_1_trial001.h5", "transcripts/the-martian/features.csv", "simulated.json"} <= changed
 
 
-def test_signals_are_float32_microvolts_of_a_plausible_size(twin_root: Path) -> None:
-    with h5py.File(twin_root / "sub_1_trial001.h5") as file:
-        signals = np.stack([file[f"data/electrode_{i}"][:] for i in (0, 1, 3)])
-    assert signals.dtype == np.float32
+def test_signals_are_microvolts_of_a_plausible_size_in_one_precision_or_the_other(twin_root: Path) -> None:
+    signals = {}
+    for trial in (1, 2):
+        with h5py.File(twin_root / f"sub_1_trial{trial:03d}.h5") as file:
+            signals[trial] = np.stack([file[f"data/electrode_{i}"][:] for i in (0, 1, 3)])
+    assert [each.dtype for each in signals.values()] == [np.float64, np.float32]
+    signals = signals[1]
     assert np.isfinite(signals).all()
     assert 5 < signals.std() < 50
     assert np.abs(signals).max() < 400

@@ -115,6 +115,13 @@ DAMAGES = [
     (TIMINGS, swap_rows("index"), TIMINGS, 'column "index" goes backwards at row 52'),
     (TIMINGS, swap_rows("movie_time"), TIMINGS, 'column "movie_time" goes backwards'),
     (TIMINGS, edit_csv(lambda t: t[t["type"] != "trigger"]), TIMINGS, "does not hold any trigger"),
+    (
+        TIMINGS,
+        edit_csv(lambda t: t.assign(index=[*t["index"][:-1], None])),
+        TIMINGS,
+        '"index" is empty in the last',
+    ),
+    (TIMINGS, edit_csv(lambda t: t.iloc[:0]), TIMINGS, "has no rows"),
     (PITCH, remove, PITCH, "is missing"),
     (PITCH, cut_in_half, PITCH, "cannot be read as JSON"),
     (PITCH, edit_json(lambda p: dict(list(p.items())[3:])), PITCH, "lacks 3 words"),

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from neuroarena.errors import InputError
 from neuroarena.families.neuroprobe.braintreebank import nonverbal_table, word_table
+from neuroarena.families.neuroprobe.braintreebank.words import find_suffixes
 
 REAL = Path(__file__).resolve().parents[3].parent / "shared/data/neuroprobe/annotations"
 TRIGGERS = pd.DataFrame({"movie_time": [0.0, 10.0, 20.0, 60.0], "index": [1000, 21480, 51960, 133880]})
@@ -30,8 +31,8 @@ def test_the_published_silences_come_out_of_the_published_words(session: str) ->
     pd.testing.assert_frame_equal(nonverbal_table(words), published, check_exact=True)
 
 
-def test_a_word_is_aligned_by_the_first_trigger_at_or_after_it_not_by_the_nearest() -> None:
-    # At 10.5 s the trigger at 10 s is nearer, but the one at 20 s counts; it lies 10,000 samples off.
+def test_a_word_is_aligned_by_the_first_row_at_or_after_it_not_by_the_nearest() -> None:
+    # At 10.5 s the row at 10 s is nearer, but the one at 20 s counts; it lies 10,000 samples off.
     words = word_table(sentence("now", text="now", start=10.5), TRIGGERS)
     assert words["est_idx"].tolist() == [51960 - 9.5 * 2048]
     assert words["est_end_idx"].tolist() == [np.rint(51960 - 9.1 * 2048)]
@@ -45,28 +46,86 @@ def test_halves_of_samples_are_rounded_to_even() -> None:
     assert words["est_idx"].tolist() == [3050.0]  # 3049.5 goes up to even
 
 
-def test_only_rows_of_the_type_trigger_count_where_there_are_types() -> None:
-    typed = TRIGGERS.assign(type="trigger")
-    noise = pd.DataFrame({"type": ["pause"], "movie_time": [1.0], "index": [99999]})
-    mixed = pd.concat([typed, noise]).sort_values("movie_time")
-    words = sentence("a", text="a")
-    assert word_table(words, mixed).equals(word_table(words, TRIGGERS))
-    with pytest.raises(InputError, match="trigger table is empty"):
-        word_table(words, noise)
+def test_every_row_of_the_timings_counts_whatever_its_type() -> None:
+    # Paused at 4 s for 3000 samples: the pause and the unpause are the first rows at or after the words near it.
+    typed = pd.DataFrame(
+        {
+            "type": ["beginning", "trigger", "pause", "unpause", "trigger", "end"],
+            "movie_time": [0.0, 3.0, 4.0, 4.0, 5.0, 60.0],
+            "index": [1000, 7144, 9192, 12192, 14240, 126880],
+        }
+    )
+    words = sentence("a", "b", text="a b", start=3.8)
+    aligned = word_table(words, typed)
+    # "a" begins before the pause and ends after it, so that it lasts 3000 samples longer than 0.4 s.
+    assert aligned["est_idx"].tolist() == [np.rint(9192 - 0.2 * 2048), np.rint(14240 - 0.7 * 2048)]
+    assert aligned["est_end_idx"].tolist() == [np.rint(14240 - 0.8 * 2048), np.rint(14240 - 0.3 * 2048)]
+    assert aligned["est_end_idx"][0] - aligned["est_idx"][0] == pytest.approx(3000 + 0.4 * 2048, abs=1)
+    only_triggers = word_table(words, typed[typed["type"] == "trigger"])
+    assert only_triggers["est_idx"].tolist() != aligned["est_idx"].tolist()
+    # A word that begins at the very moment of the pause belongs to the pause, not to what follows it.
+    assert word_table(sentence("c", text="c", start=4.0), typed)["est_idx"].tolist() == [9192.0]
+
+
+def test_the_end_of_the_film_is_a_row_too() -> None:
+    ended = pd.DataFrame({"type": ["trigger", "end"], "movie_time": [0.0, 30.0], "index": [0, 61440]})
+    assert word_table(sentence("a", text="a", start=20.0), ended)["est_idx"].tolist() == [40960.0]
+
+
+def test_the_end_of_a_word_is_aligned_by_no_row_after_the_one_with_the_largest_index() -> None:
+    # The index goes back once, at 10 s. The word ends at 7 s: by the row at 10 s that is sample 5356, by the row at
+    # 5 s it is 16096, after the end of the recording.
+    back = pd.DataFrame({"movie_time": [0.0, 5.0, 10.0], "index": [0, 12000, 11500]})
+    words = sentence("a", "b", text="a b", start=2.0)
+    words.loc[1, "end"] = 7.0
+    aligned = word_table(words, back)
+    assert aligned["original_index"].tolist() == [0]
+    assert aligned["est_end_idx"].tolist() == [np.rint(12000 - 2.6 * 2048)]
+
+
+def test_a_word_aligned_by_a_row_without_an_index_is_left_out() -> None:
+    holed = TRIGGERS.assign(index=[1000, np.nan, 51960, 133880])
+    features = pd.concat([sentence("a", text="a"), sentence("b", text="b", start=11.0)], ignore_index=True)
+    assert word_table(features, holed)["original_index"].tolist() == [1]
+
+
+@pytest.mark.parametrize(
+    ("timings", "message"),
+    [
+        (TRIGGERS.iloc[:0], "has no rows"),
+        (TRIGGERS.assign(movie_time=[0.0, np.nan, 20.0, 60.0]), '"movie_time" is empty in row 2'),
+        (TRIGGERS.assign(index=[1.0, 2.0, 3.0, np.nan]), r'"index" is empty in the last row \(4\)'),
+    ],
+)
+def test_timings_that_cannot_align_anything_are_refused(timings: pd.DataFrame, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        word_table(sentence("a", text="a"), timings)
 
 
 @pytest.mark.parametrize(
     ("tokens", "text", "kept"),
     [
         (("I", "do", "n't", "know"), "I don't know", ["I", "do", "know"]),
-        (("well", "known"), "well-known", ["well"]),
+        (("you", "ca", "n't"), "you can't", ["you", "ca"]),
+        (("gon", "na", "go"), "gonna go", ["gon", "go"]),
+        (("he", "'d", "'ve", "gone"), "he'd've gone", ["he", "gone"]),
+        (("Middle", "earth"), "Middle-earth.", ["Middle", "earth"]),
+        (("well", "known"), "well-known", ["well", "known"]),
+        (("so", "what"), "so... what", ["so", "what"]),
         (("yes", "no"), "Yes, no.", ["yes", "no"]),
         (("a", "captain"), "a captain", ["a", "captain"]),
         (("the", "the"), "the the", ["the", "the"]),
+        (("bye", "bye"), "byebye", ["bye"]),
         (("not", "there"), "something else", ["not", "there"]),
+        # Letters must match: the sentence goes on with "N't".
+        (("do", "n't"), "doN't", ["do", "n't"]),
+        # "xyz" is not found and counts as ending at -1 + 3, where "llo" follows at once.
+        (("xyz", "llo"), "hello", ["xyz"]),
+        # Found where the token before ended: the second "na" of "na na" is a word, that of "gonna" is not.
+        (("na", "na", "gon", "na"), "na na gonna", ["na", "na", "gon"]),
     ],
 )
-def test_a_token_without_a_space_before_it_is_a_suffix(
+def test_a_token_that_the_sentence_goes_on_with_at_once_is_a_suffix(
     tokens: tuple[str, ...], text: str, kept: list[str]
 ) -> None:
     features = sentence(*tokens, text=text)
@@ -75,11 +134,37 @@ def test_a_token_without_a_space_before_it_is_a_suffix(
     assert len(word_table(features, TRIGGERS, drop_suffixes=False)) == len(tokens)
 
 
+def test_a_token_is_searched_for_from_the_start_of_a_new_sentence() -> None:
+    features = pd.concat(
+        [sentence("we", "go", text="we go"), sentence("go", "ne", text="gone", start=3.0)], ignore_index=True
+    )
+    assert word_table(features, TRIGGERS)["original_index"].tolist() == [0, 1, 2]
+
+
+def test_a_token_without_text_is_passed_over_and_the_next_is_searched_for_from_the_start() -> None:
+    features = sentence("can", "x", "ca", "n't", text="can can't")
+    features.loc[1, "text"] = np.nan
+    # After the empty token "ca" is found at 0, in "can", so that "n't" does not follow it at once.
+    assert word_table(features, TRIGGERS)["original_index"].tolist() == [0, 2, 3]
+    features.loc[1, "text"] = "x"
+    assert word_table(features, TRIGGERS)["original_index"].tolist() == [0, 1, 2]
+
+
+def test_a_suffix_is_found_before_rows_with_empty_cells_are_left_out() -> None:
+    features = sentence("ca", "n't", "go", text="can't go")
+    features.loc[0, "rms"] = np.nan
+    assert word_table(features, TRIGGERS)["original_index"].tolist() == [2]
+
+
 def test_a_token_that_shares_its_start_or_end_with_the_one_before_is_a_suffix() -> None:
     features = sentence("a", "b", "c", "d", text="a b c d")
     features.loc[1, "start"] = features.loc[0, "start"]
     features.loc[3, "end"] = features.loc[2, "end"]
+    assert find_suffixes(features).tolist() == [False, True, False, True]
     assert word_table(features, TRIGGERS)["original_index"].tolist() == [0, 2]
+    # Where the sentence ends with the token before, nothing can continue it.
+    features["sentence"] = ["a", "b", "c", "d"]
+    assert not find_suffixes(features).any()
     kept = word_table(features, TRIGGERS, drop_suffixes=False, drop_duplicates=False)
     assert kept["original_index"].tolist() == [0, 1, 2, 3]
 

@@ -15,6 +15,7 @@ import pandas as pd
 from neuroarena.datasets.folder import DatasetFolder
 from neuroarena.errors import InputError
 from neuroarena.families.neuroprobe.braintreebank import facts
+from neuroarena.families.neuroprobe.braintreebank.words import check_timings
 from neuroarena.recordings import Recording, channel_table, open_electrodes
 
 _SIGNALS = re.compile(r"sub_(\d+)_trial(\d{3})\.h5")
@@ -254,13 +255,15 @@ class BrainTreebank(DatasetFolder):
         Raises
         ------
         InputError
-            When the file is missing, malformed, or lacks a column.
+            When the file is missing, malformed, lacks a column, or cannot align words: no rows, a row
+            without a time, a last row without an index.
         """
         self.signal_path(subject, trial)
         path = self.root / "subject_timings" / f"{_stem(subject, trial)}_timings.csv"
         table = read_csv(path, facts.TRIGGER_COLUMNS)
         for column in facts.TRIGGER_COLUMNS:
             table[column] = numbers(table[column], path)
+        check_timings(table, str(path))
         return table
 
     def pitch(self, movie: str) -> dict[str, dict[str, Any]] | None:

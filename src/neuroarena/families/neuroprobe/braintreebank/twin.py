@@ -20,7 +20,7 @@ from neuroarena.families.neuroprobe.braintreebank import twin_signal as signals
 from neuroarena.families.neuroprobe.braintreebank import twin_transcript as transcripts
 
 GENERATOR = "neuroarena braintreebank twin"
-GENERATOR_VERSION = 1
+GENERATOR_VERSION = 2
 
 # The sessions of the leaderboard and their films, in the order in which they are simulated.
 SESSIONS: dict[int, tuple[tuple[int, str], ...]] = {
@@ -194,7 +194,7 @@ def _session_entry(
         "movie": film.movie,
         "n_samples": layout.n_slots * signals.SLOT_SAMPLES,
         "film_start_sample": layout.offset * signals.SLOT_SAMPLES,
-        "paused_at_s": layout.pause * transcripts.SLOT_S,
+        "paused_at_s": layout.pause_sample / signals.RATE_HZ,
         "paused_for_samples": layout.pause_slots * signals.SLOT_SAMPLES,
         "words": len(film.table),
         "items": transcripts.item_counts(film),
@@ -202,14 +202,21 @@ def _session_entry(
 
 
 def _lay_out(film: transcripts.Transcript, n_slots: int, rng: np.random.Generator) -> signals.Layout:
-    """Place the film in the recording, with one pause between two sentences near its middle."""
-    last = np.append(np.flatnonzero(film.first)[1:], len(film.first)) - 1
-    boundaries = film.slots[np.setdiff1d(last[:-1], film.silences)] + transcripts.WINDOW_SLOTS
+    """Place the film in the recording, with one pause near its middle.
+
+    The pause falls into the middle of a word, which therefore ends long after it began, as words of real
+    sessions do. Its sentence goes on after the pause.
+    """
+    length = film.table["word_length"].to_numpy()
+    goes_on = ~np.append(film.first[1:], True)
+    words = np.flatnonzero(goes_on & (length > np.median(length)))
     wanted = rng.uniform(0.4, 0.6) * film.n_slots
+    word = words[np.argmin(np.abs(film.slots[words] - wanted))]
     return signals.Layout(
         n_slots=n_slots,
         offset=int(rng.integers(MOST_OFFSET // 2, MOST_OFFSET + 1)),
-        pause=int(boundaries[np.argmin(np.abs(boundaries - wanted))]),
+        pause=int(film.slots[word]) + 1,
+        pause_sample=int(film.slots[word]) * signals.SLOT_SAMPLES + int(length[word] * signals.RATE_HZ / 2),
         pause_slots=int(rng.integers(MOST_PAUSE // 2, MOST_PAUSE + 1)),
     )
 
@@ -217,8 +224,8 @@ def _lay_out(film: transcripts.Transcript, n_slots: int, rng: np.random.Generato
 def _write_film(root: Path, film: transcripts.Transcript) -> None:
     folder = root / "transcripts" / film.movie
     folder.mkdir(parents=True)
-    film.table.to_csv(folder / "features.csv")
-    text = json.dumps(film.pitch, allow_nan=False)
+    film.written_features().to_csv(folder / "features.csv")
+    text = json.dumps(film.written_pitch(), allow_nan=False)
     (folder / f"{film.movie}_pitch_volume_features.json").write_text(text, encoding="utf-8")
 
 
@@ -265,7 +272,7 @@ def _timings(film_slots: int, layout: signals.Layout, rng: np.random.Generator) 
     ticks = np.cumsum(rng.integers(203, 208, length // 203))
     # A trigger in the film's first and in its last sample, so that all of it is covered.
     ticks = np.unique(np.concatenate([[0], ticks[ticks < length], [length]]))
-    pause = layout.pause * slot
+    pause = layout.pause_sample
     shift = layout.pause_slots * slot
     rows = [("trigger", int(tick), int(tick) + (shift if tick >= pause else 0)) for tick in ticks]
     at = int(np.searchsorted(ticks, pause))
@@ -294,8 +301,13 @@ def _write_signals(
     trial: int,
     tick: Callable[[int], None],
 ) -> None:
-    """Write the HDF5 file one electrode at a time, so that memory holds only a few signals."""
+    """Write the HDF5 file one electrode at a time, so that memory holds only a few signals.
+
+    The first session of each subject is stored in double precision, and the very first one holds a dataset
+    that no label belongs to: real files differ in both.
+    """
     n_samples = layout.n_slots * signals.SLOT_SAMPLES
+    is_first = trial == SESSIONS[montage.subject][0][0]
     common = signals.common_signal(n_samples, _chance(options, SESSION, montage.subject, trial, 2))
     source_of = {label: source for source, label in montage.sources.items()}
     with h5py.File(path, "w") as file:
@@ -308,5 +320,10 @@ def _write_signals(
             if label in source_of:
                 slow, burst = montage.responses[source_of[label]].templates()
                 signal += signals.planted_signal(latents[source_of[label]], slow, burst)
-            group.create_dataset(f"electrode_{number}", data=signal)
+            group.create_dataset(
+                f"electrode_{number}", data=signal, dtype=np.float64 if is_first else np.float32
+            )
             tick(number + 1)
+        if is_first and montage.subject == next(iter(SESSIONS)):
+            # Never written, so that it takes no space; it reads as zeros.
+            group.create_dataset(f"electrode_{len(montage.labels)}", shape=(n_samples,), dtype=np.float64)

@@ -121,7 +121,9 @@ class Layout:
     offset : int
         Slot of the recording in which the film starts.
     pause : int
-        Slot of the film at which it was paused.
+        First slot of the film that lies after the pause.
+    pause_sample : int
+        Sample of the film at which it was paused, within a word of the slot before.
     pause_slots : int
         Length of the pause in slots.
     """
@@ -129,6 +131,7 @@ class Layout:
     n_slots: int
     offset: int
     pause: int
+    pause_sample: int
     pause_slots: int
 
     def recorded(self, film_slots: np.ndarray) -> np.ndarray:

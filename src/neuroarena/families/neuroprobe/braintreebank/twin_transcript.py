@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from neuroarena.families.neuroprobe.braintreebank import twin_spelling as spelling
+
 SLOT_S = 0.5
 WINDOW_SLOTS = 2
 LEAD_IN_SLOTS = 4
@@ -51,9 +53,9 @@ class Transcript:
     n_slots : int
         Length of the film in slots.
     table : DataFrame
-        What features.csv holds, one row per word.
+        The words with their properties, one row each; features.csv has rows for suffixes too.
     pitch : dict
-        What the pitch and volume file holds.
+        Pitch and volume of the words, by their start.
     slots : int array (words,)
         Slot of the film in which each word starts.
     first : bool array (words,)
@@ -62,6 +64,8 @@ class Transcript:
         Slots since the previous word of the sentence; 0 for the first word.
     silences : int array
         Rows of the words that are followed by a long silence.
+    suffixed : bool array (words,)
+        Whether the word is written with a suffix.
     """
 
     movie: str
@@ -72,6 +76,15 @@ class Transcript:
     first: np.ndarray
     steps: np.ndarray
     silences: np.ndarray
+    suffixed: np.ndarray
+
+    def written_features(self) -> pd.DataFrame:
+        """Return what features.csv holds: a row for every word and for every suffix."""
+        return spelling.add_suffixes(self.table, self.suffixed)
+
+    def written_pitch(self) -> dict[str, dict[str, Any]]:
+        """Return what the pitch and volume file holds."""
+        return spelling.add_suffix_pitch(self.pitch, self.written_features())
 
 
 def sentence_count(n_slots: int) -> int:
@@ -110,9 +123,14 @@ def write_transcript(movie: str, n_slots: int, rng: np.random.Generator) -> Tran
     rng : numpy.random.Generator
         Source of randomness.
     """
+    # How sentences are written has its own chance, so that it can change without the words.
+    (writing,) = rng.spawn(1)
     slots, first, steps, silences = _place_words(n_slots, rng)
+    place = np.arange(len(first)) - np.maximum.accumulate(np.where(first, np.arange(len(first)), 0))
+    suffixed = spelling.choose_suffixed(place, writing)
     table = _features(slots, first, silences, rng)
-    return Transcript(movie, n_slots, table, _pitch(table, rng), slots, first, steps, silences)
+    table["sentence"] = spelling.spell_sentences(table["text"].to_numpy(), place, suffixed, writing)
+    return Transcript(movie, n_slots, table, _pitch(table, rng), slots, first, steps, silences, suffixed)
 
 
 def _place_words(
@@ -161,7 +179,7 @@ def _features(
     text = np.array([str(rng.choice(VOCABULARY[tag])) for tag in pos])
     read = {
         "text": text,
-        "sentence": _sentences(text, sentence_idx),
+        "sentence": "",
         "start": start,
         "end": start + length,
         "word_length": length,
@@ -221,13 +239,6 @@ def _shares(n: int, shares: list[float]) -> np.ndarray:
     parts: np.ndarray = np.floor(np.asarray(shares) * n).astype(int)
     parts[0] += n - parts.sum()
     return parts
-
-
-def _sentences(text: np.ndarray, sentence_idx: np.ndarray) -> list[str]:
-    # Sentences are distinguished by their text, so two neighbours must never be identical.
-    whole = [" ".join(text[sentence_idx == number]) for number in range(sentence_idx[-1] + 1)]
-    marked = [f"{line}{'.' if number % 2 else '!'}" for number, line in enumerate(whole)]
-    return [marked[number] for number in sentence_idx]
 
 
 def _pitch(table: pd.DataFrame, rng: np.random.Generator) -> dict[str, dict[str, Any]]:

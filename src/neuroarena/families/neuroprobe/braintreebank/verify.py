@@ -14,7 +14,7 @@ from neuroarena.datasets.dataset import Problem
 from neuroarena.errors import InputError
 from neuroarena.families.neuroprobe.braintreebank import facts
 from neuroarena.families.neuroprobe.braintreebank.reader import BrainTreebank
-from neuroarena.families.neuroprobe.braintreebank.words import WINDOW, trigger_rows, word_table
+from neuroarena.families.neuroprobe.braintreebank.words import WINDOW, word_table
 
 T = TypeVar("T")
 
@@ -165,7 +165,8 @@ def _signal_problems(file: Any, labels: list[str], name: str) -> Iterator[Proble
 
 
 def _check_triggers(triggers: pd.DataFrame, file: str, n_samples: int | None) -> Iterator[Problem]:
-    rows = trigger_rows(triggers)
+    typed = triggers[triggers["type"] == "trigger"] if "type" in triggers.columns else triggers
+    rows = typed.dropna(subset=["index"])
     if rows.empty:
         yield Problem(file, "does not hold any trigger.")
         return
@@ -209,10 +210,7 @@ def _check_pitch(data: BrainTreebank, movie: str, features: pd.DataFrame) -> lis
 def _check_words(
     features: pd.DataFrame, triggers: pd.DataFrame, file: str, stem: str, n_samples: int
 ) -> Iterator[Problem]:
-    try:
-        words = word_table(features, triggers)
-    except InputError:
-        return  # a table without triggers is reported above
+    words = word_table(features, triggers)
     if words.empty:
         yield Problem(file, f"no word falls into the recording {stem}.")
         return
