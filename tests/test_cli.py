@@ -63,6 +63,16 @@ def test_a_run_says_where_it_is_and_that_it_is_simulated(place):
     assert (row["status"], row["simulated"], row["units"]) == ("complete", True, 4)
 
 
+def test_a_run_says_what_a_reader_of_its_result_must_know(place):
+    run = ["run", "neuroprobe/onset", "--data", "twin", "--split", "within-session", "--decoder", "chance"]
+    ran = neuroarena_in(place, *run, "--decoder", "dummy", "--out", "noted", "--json")
+    first, second = json.loads(ran.stdout)
+    (note,) = first["notes"]
+    assert note.startswith("Of ")
+    assert second["notes"] == [note]
+    assert ran.stderr.count(f"note: {note}\n") == 1
+
+
 def test_repeats_are_counted_and_a_decoder_without_chance_is_trained_once(place):
     run = ["run", "neuroprobe/onset", "--data", "twin", "--split", "cross-session", "--repeats", "3"]
     asked = [*run, "--decoder", "chance", "--decoder", "dummy", "--out", "repeated"]

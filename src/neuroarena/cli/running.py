@@ -72,7 +72,7 @@ def run(
 
 
 def _print_results(results: list[Result], benchmark: str, out: Path, as_json: bool) -> None:
-    """Print one row per run, and failures on standard error; exit with code 1 when there are any."""
+    """Print one row per run, and notes and failures on standard error; exit with code 1 when there are any failures."""
     rows = [_row(result) for result in results]
     for text in _same_for_every_seed(results):
         print(f"neuroarena: {text}", file=sys.stderr)
@@ -80,6 +80,8 @@ def _print_results(results: list[Result], benchmark: str, out: Path, as_json: bo
         print_json(rows)
     else:
         _print_rows(rows, benchmark, out)
+    for note in dict.fromkeys(note for result in results for note in result.record.benchmark.notes):
+        print(f"note: {note}", file=sys.stderr)
     failed = [row for row in rows if row["status"] != "complete"]
     for row in failed:
         print(f"neuroarena: {row['decoder']} on {row['benchmark']}: {row['reason']}", file=sys.stderr)
@@ -185,5 +187,6 @@ def _row(result: object) -> dict[str, object]:
         "reason": f"{len(failed)} of {len(record.cells)} cells failed; the first: {failed[0].error}"
         if failed
         else None,
+        "notes": list(record.benchmark.notes),
         "folder": str(result.folder),
     }
