@@ -149,6 +149,10 @@ def fetch_dataset(
     sessions: Annotated[
         str | None, typer.Option("--sessions", metavar="1_1,1_2", help="Only these sessions.")
     ] = None,
+    tables: Annotated[
+        bool,
+        typer.Option("--tables", help="Only the published tables that are not with the recordings."),
+    ] = False,
     url: Annotated[
         str | None,
         typer.Option("--url", metavar="BASE", help="Fetch from here, a mirror with the same layout."),
@@ -169,9 +173,12 @@ def fetch_dataset(
     from neuroarena.progress import DownloadProgress
 
     chosen = load_dataset(dataset)
-    if chosen.fetch_plan is None:
+    planner = chosen.tables_plan if tables else chosen.fetch_plan
+    if planner is None and tables:
+        raise InputError(f"{chosen.title} has no tables to fetch apart from the data; leave out --tables.")
+    if planner is None:
         raise InputError(f"{chosen.title} cannot be fetched from here. It comes from {chosen.origin}.")
-    plan = chosen.fetch_plan(_listed(subjects), _listed(sessions), url)
+    plan = planner(_listed(subjects), _listed(sessions), url)
     patience = Patience(attempts=attempts)
     items = survey(plan, folder, patience)
     listing = _fetch_listing(plan, folder, items)
@@ -185,7 +192,8 @@ def fetch_dataset(
     total = None if None in sizes else sum(size or 0 for size in sizes)
     with DownloadProgress(total, sum(item.have for item in items)) as progress:
         fetched = fetch(plan, folder, items=items, patience=patience, progress=progress)
-    problems = chosen.verify(folder)
+    # Tables alone are no dataset; what is made of them is checked when it is used.
+    problems = [] if tables else chosen.verify(folder)
     if as_json:
         _print_fetched_json(listing, fetched, problems)
     else:

@@ -80,6 +80,8 @@ class Dataset:
     fetch_plan : callable, optional
         ``fetch_plan(subjects, sessions, url)`` lists the files to fetch for some subjects or sessions (None:
         all that the other allows) from the dataset's server or a mirror; absent when there is no server.
+    tables_plan : callable, optional
+        As `fetch_plan`, for small published tables that are not with the recordings; absent when there are none.
     preprocess : callable, optional
         ``preprocess(raw, out, progress)`` turns the raw release into the copy that benchmarks read; absent when
         they read what is published.
@@ -97,6 +99,7 @@ class Dataset:
     simulate_options: Mapping[str, str] = field(default_factory=dict)
     tiny: Mapping[str, Any] = field(default_factory=dict)
     fetch_plan: FetchPlanner | None = None
+    tables_plan: FetchPlanner | None = None
     preprocess: Callable[..., dict[str, Any]] | None = None
 
 

@@ -220,7 +220,7 @@ class Recording:
         ['c', 'a']
         """
         rows = self._rows(list(names) if not isinstance(names, str) else names)
-        view = Recording.__new__(Recording)
+        view = type(self).__new__(type(self))
         view.__dict__.update(self.__dict__)
         view.channels = self.channels.iloc[rows].reset_index(drop=True)
         view._indices = self._indices[rows]

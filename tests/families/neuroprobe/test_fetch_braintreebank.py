@@ -26,7 +26,9 @@ from neuroarena.datasets import load_dataset
 from neuroarena.datasets.download import ResumingDownloader
 from neuroarena.datasets.fetch import fetch
 from neuroarena.families.neuroprobe.braintreebank.facts import MOVIES
-from neuroarena.families.neuroprobe.braintreebank.files import fetch_plan
+from neuroarena.families.neuroprobe.braintreebank.files import fetch_plan, tables_plan
+from neuroarena.families.neuroprobe.braintreebank.published import published_paths
+from neuroarena.families.neuroprobe.sessions import LITE
 from neuroarena.progress import DownloadProgress
 
 # BrainTreebank
@@ -110,6 +112,62 @@ def test_a_dry_run_lists_sizes_and_writes_nothing(site, served_twin, twin, tmp_p
     }
     assert list(tmp_path.iterdir()) == []
     assert site.gets() == []
+
+
+def served_tables(sessions: list[str]) -> dict[str, bytes]:
+    """The published tables as the package's address would serve them."""
+    return {file.path: file.path.encode() for file in tables_plan(sessions=sessions).files}
+
+
+def test_the_published_tables_are_fetched_to_where_they_are_read(site, tmp_path, capsys, monkeypatch):
+    site.files = served_tables(["4_1", "7_1"])  # the same film
+    words = (
+        "data",
+        "fetch",
+        "braintreebank",
+        tmp_path,
+        "--tables",
+        "--sessions",
+        "4_1,7_1",
+        "--url",
+        site.url,
+    )
+    code, out, err = neuroarena(capsys, monkeypatch, *words, "--json")
+    assert code == 0, err
+    result = json.loads(out)
+    assert (result["missing"], result["problems"]) == ([], [])
+    alignment, pitch = tmp_path / "braintreebank_features_time_alignment", tmp_path / "pitch_volume_features"
+    assert sorted(path.name for path in alignment.iterdir()) == sorted(
+        f"subject{subject}_trial1_{kind}_df.csv" for subject in (4, 7) for kind in ("words", "nonverbal")
+    )
+    assert [path.name for path in pitch.iterdir()] == ["megamind_pitch_volume_features.json"]
+    assert (
+        published_paths(tmp_path, 4, 1)[0].read_bytes()
+        == site.files[f"{alignment.name}/subject4_trial1_words_df.csv"]
+    )
+
+
+def test_without_a_choice_the_tables_of_the_leaderboard_are_meant():
+    plan = tables_plan()
+    assert {file.path for file in plan.files if "words" in file.path} == {
+        f"braintreebank_features_time_alignment/subject{subject}_trial{trial}_words_df.csv"
+        for subject, trial in LITE
+    }
+    assert {file.path for file in plan.files if "pitch" in file.path} == {
+        f"pitch_volume_features/{MOVIES[session]}_pitch_volume_features.json" for session in LITE
+    }
+    assert len(tables_plan(["all"]).files) == 2 * 26 + len(set(MOVIES.values()))
+    assert not any(file.checked for file in plan.files)
+    # Each is its own product, where the reader looks for it.
+    assert all(file.products == (file.path,) for file in plan.files)
+
+
+def test_a_dataset_without_tables_of_its_own_says_so(tmp_path, capsys, monkeypatch):
+    code, out, err = neuroarena(
+        capsys, monkeypatch, "data", "fetch", "emg2qwerty", tmp_path / "new", "--tables"
+    )
+    assert (code, out) == (2, "")
+    assert "has no tables to fetch apart from the data; leave out --tables." in err
 
 
 def test_no_network_leaves_with_1_and_says_how_to_go_on(site, tmp_path, capsys, monkeypatch):

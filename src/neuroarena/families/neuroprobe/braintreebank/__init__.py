@@ -11,7 +11,16 @@ from neuroarena.families.neuroprobe.braintreebank.verify import verify
 from neuroarena.families.neuroprobe.braintreebank.words import nonverbal_table, word_table
 from neuroarena.lazily import lazy_function
 
-__all__ = ["DATASET", "BrainTreebank", "fetch_plan", "nonverbal_table", "simulate", "verify", "word_table"]
+__all__ = [
+    "DATASET",
+    "BrainTreebank",
+    "fetch_plan",
+    "nonverbal_table",
+    "simulate",
+    "tables_plan",
+    "verify",
+    "word_table",
+]
 
 
 simulate = lazy_function("neuroarena.families.neuroprobe.braintreebank.twin:simulate")
@@ -24,6 +33,15 @@ def fetch_plan(
     from neuroarena.families.neuroprobe.braintreebank import files
 
     return files.fetch_plan(subjects, sessions, url)
+
+
+def tables_plan(
+    subjects: Sequence[str] | None = None, sessions: Sequence[str] | None = None, url: str | None = None
+) -> FetchPlan:
+    """Plan which tables to fetch; see :func:`neuroarena.families.neuroprobe.braintreebank.files.tables_plan`."""
+    from neuroarena.families.neuroprobe.braintreebank import files
+
+    return files.tables_plan(subjects, sessions, url)
 
 
 DATASET = Dataset(
@@ -40,6 +58,7 @@ DATASET = Dataset(
     simulate=simulate,
     verify=verify,
     fetch_plan=fetch_plan,
+    tables_plan=tables_plan,
     tiny={"subjects": 2, "sessions": 2, "electrodes": 16, "minutes": 4},
     simulate_options={
         "subjects": "number of subjects, 1 to 6 (default 2)",

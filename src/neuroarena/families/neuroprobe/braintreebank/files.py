@@ -1,4 +1,4 @@
-"""Which files of BrainTreebank's site hold which sessions."""
+"""Which files of BrainTreebank's site hold which sessions, and where the published tables of Neuroprobe are."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from neuroarena.datasets.fetch_plan import FetchPlan, RemoteFile
 from neuroarena.errors import InputError
 from neuroarena.families.neuroprobe.braintreebank.facts import MOVIES
+from neuroarena.families.neuroprobe.sessions import LITE
 
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 
 
 class _Entry(BaseModel):
-    """One entry of files.toml: a single file, or one for each session."""
+    """One entry of files.toml or tables.toml: a single file, or one for each session."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -31,7 +32,7 @@ class _Entry(BaseModel):
 
 
 class _Site(BaseModel):
-    """files.toml."""
+    """files.toml or tables.toml."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -64,12 +65,39 @@ def fetch_plan(
     >>> [file.path for file in fetch_plan(sessions=["1_2"]).files][-1]
     'subject_data/sub_1/trial002/sub_1_trial002.h5.zip'
     """
+    return _plan("BrainTreebank", "files.toml", chosen_sessions(subjects, sessions), url)
+
+
+def tables_plan(
+    subjects: Sequence[str] | None = None, sessions: Sequence[str] | None = None, url: str | None = None
+) -> FetchPlan:
+    """Plan the published word, non-verbal and pitch tables of some sessions; by default those of the leaderboard.
+
+    Parameters
+    ----------
+    subjects, sessions, url
+        As in :func:`fetch_plan`.
+
+    Raises
+    ------
+    InputError
+        When a subject or session does not exist.
+
+    Examples
+    --------
+    >>> len(tables_plan().files), [file.path.partition("/")[2] for file in tables_plan(sessions=["3_1"]).files]
+    (33, ['subject3_trial1_words_df.csv', 'subject3_trial1_nonverbal_df.csv', 'lotr-1_pitch_volume_features.json'])
+    """
+    chosen = chosen_sessions(subjects, sessions) if subjects or sessions else list(LITE)
+    return _plan("Tables of Neuroprobe", "tables.toml", chosen, url)
+
+
+def _plan(title: str, site_file: str, sessions: Sequence[tuple[int, int]], url: str | None) -> FetchPlan:
     site = _Site.model_validate(
-        tomllib.loads(Path(__file__).with_name("files.toml").read_text(encoding="utf-8"))
+        tomllib.loads(Path(__file__).with_name(site_file).read_text(encoding="utf-8"))
     )
-    chosen = chosen_sessions(subjects, sessions)
-    files = [file for entry in site.files for file in _remote_files(entry, chosen)]
-    return FetchPlan("BrainTreebank", site.base_url if url is None else url, tuple(files))
+    files = [file for entry in site.files for file in _remote_files(entry, sessions)]
+    return FetchPlan(title, site.base_url if url is None else url, tuple(files))
 
 
 def chosen_sessions(subjects: Sequence[str] | None, sessions: Sequence[str] | None) -> list[tuple[int, int]]:

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import difflib
-import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from neuroarena.datasets.folder import DatasetFolder
 from neuroarena.errors import InputError
 from neuroarena.families.neuroprobe.braintreebank import facts
+from neuroarena.families.neuroprobe.braintreebank.published import Published, read_published
+from neuroarena.families.neuroprobe.braintreebank.session_recording import SessionRecording
+from neuroarena.families.neuroprobe.braintreebank.tables import numbers, read_csv, read_json
 from neuroarena.families.neuroprobe.braintreebank.words import check_timings
-from neuroarena.recordings import Recording, channel_table, open_electrodes
+from neuroarena.recordings import channel_table
+from neuroarena.recordings.hdf5 import ElectrodeSource
 
 _SIGNALS = re.compile(r"sub_(\d+)_trial(\d{3})\.h5")
 _NOT_ELECTRODES = ("DC", "TRIG")
@@ -197,7 +199,7 @@ class BrainTreebank(DatasetFolder):
         electrodes: Sequence[str] | None = None,
         *,
         unlocated: bool = False,
-    ) -> Recording:
+    ) -> SessionRecording:
         """Open the signals of a session.
 
         Parameters
@@ -211,8 +213,9 @@ class BrainTreebank(DatasetFolder):
 
         Returns
         -------
-        Recording
-            Microvolts at 2048 Hz; only shapes are read until samples are requested.
+        SessionRecording
+            Microvolts at 2048 Hz; only shapes are read until samples are requested, and samples that are not
+            finite are refused.
 
         Raises
         ------
@@ -224,7 +227,8 @@ class BrainTreebank(DatasetFolder):
         if electrodes is not None:
             table = _chosen(table, electrodes, subject)
         place = {label: position for position, label in enumerate(self.labels(subject))}
-        return open_electrodes(path, [place[name] for name in table["name"]], table, facts.RATE_HZ)
+        source = ElectrodeSource(path, [place[name] for name in table["name"]])
+        return SessionRecording(source, table, facts.RATE_HZ, f"{subject}_{trial}")
 
     def features(self, subject: int, trial: int) -> pd.DataFrame:
         """Read the words of the session's film with all their properties.
@@ -266,6 +270,21 @@ class BrainTreebank(DatasetFolder):
         check_timings(table, str(path))
         return table
 
+    def has_features(self, subject: int, trial: int) -> bool:
+        """Return whether the words of the session's film are there."""
+        return (self.root / "transcripts" / self.movie(subject, trial) / "features.csv").exists()
+
+    def published(self, subject: int, trial: int) -> Published:
+        """Read the published word and non-verbal tables of a session; None for each that is not there.
+
+        Raises
+        ------
+        InputError
+            When a table is there but cannot be used.
+        """
+        self.signal_path(subject, trial)
+        return read_published(self.root, subject, trial)
+
     def pitch(self, movie: str) -> dict[str, dict[str, Any]] | None:
         """Read the pitch and volume of a film's words, keyed by start time; None when there is no file.
 
@@ -302,45 +321,4 @@ def _chosen(table: pd.DataFrame, electrodes: Sequence[str], subject: int) -> pd.
 def _texts(values: Any, path: Path) -> list[str]:
     if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
         raise InputError(f"{path}: expected a list of labels (texts).")
-    return values
-
-
-def read_json(path: Path, kind: type) -> Any:
-    """Read a JSON file whose top level has the given type; the error names the file."""
-    try:
-        value = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise InputError(f"{path}: this file does not exist. It is part of BrainTreebank.") from error
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: cannot be read as JSON: {error}.") from error
-    if not isinstance(value, kind):
-        expected = "an object" if kind is dict else "a list"
-        raise InputError(f"{path}: expected {expected} at the top level, got {type(value).__name__}.")
-    return value
-
-
-def read_csv(path: Path, columns: Sequence[str], **how: Any) -> pd.DataFrame:
-    """Read a CSV file that must have the given columns; the error names file and column."""
-    try:
-        table: pd.DataFrame = pd.read_csv(path, **how)
-    except FileNotFoundError as error:
-        raise InputError(f"{path}: this file does not exist. It is part of BrainTreebank.") from error
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: cannot be read as CSV: {error}.") from error
-    missing = [column for column in columns if column not in table.columns]
-    if missing:
-        raise InputError(
-            f'{path}: has no column "{missing[0]}". Columns there: {", ".join(map(str, table.columns))}.'
-        )
-    return table
-
-
-def numbers(column: pd.Series, path: Path) -> np.ndarray:
-    """Return a column as floats (empty cells as NaN); the error names file, column and row."""
-    values = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float)
-    wrong = np.flatnonzero(np.isnan(values) & column.notna().to_numpy())
-    if len(wrong):
-        raise InputError(
-            f'{path}: column "{column.name}", row {wrong[0] + 1}: expected a number, got {column.iloc[wrong[0]]!r}.'
-        )
     return values
