@@ -55,6 +55,7 @@ def make_run(
     status: str = "complete",
     options: dict[str, Any] | None = None,
     scores: pd.DataFrame | None = None,
+    notes: Iterable[str] = (),
     **about: Any,
 ) -> Result:
     """Make a run; `about` replaces parts of what the record says of the decoder."""
@@ -75,7 +76,7 @@ def make_run(
         "benchmark": {
             "name": f"neuroprobe@{definition}/{task}",
             "options": {"subset": "lite", "multiclass": False, **(options or {})},
-            "notes": [],
+            "notes": list(notes),
             "manifest_hash": manifest.hash,
         },
         "split": {"name": split, "hash": digest([task, split]), "folds": table["fold"].nunique()},

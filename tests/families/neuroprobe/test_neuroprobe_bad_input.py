@@ -8,12 +8,15 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import h5py
+import numpy as np
 import pandas as pd
 import pytest
 
 import track_twins
-from neuroarena import load_benchmark
+from neuroarena import evaluate, load_benchmark
 from neuroarena.cli import main
+from neuroarena.errors import InputError
 from neuroarena.families.neuroprobe.braintreebank import BrainTreebank, word_table
 
 
@@ -55,6 +58,25 @@ def other_labels(root: Path) -> None:
     path = root / "electrode_labels" / "sub_1" / "electrode_labels.json"
     labels = json.loads(path.read_text())
     path.write_text(json.dumps([f"Q{place}x{place + 1}" for place in range(len(labels))]))
+
+
+def no_last_index(root: Path) -> None:
+    path = root / "subject_timings" / "sub_1_trial002_timings.csv"
+    table = pd.read_csv(path)
+    table.loc[len(table) - 1, "index"] = None
+    table.to_csv(path, index=False)
+
+
+def signal(value: float, where: slice = slice(None)) -> Callable[[Path], None]:
+    """Put a value into the signal of T1bIc5 of session 1_2."""
+
+    def spoil(root: Path) -> None:
+        labels = json.loads((root / "electrode_labels" / "sub_1" / "electrode_labels.json").read_text())
+        place = [label.strip("*#") for label in labels].index("T1bIc5")
+        with h5py.File(root / "sub_1_trial002.h5", "r+") as file:
+            file[f"data/electrode_{place}"][where] = value
+
+    return spoil
 
 
 def nothing(root: Path) -> None:
@@ -107,6 +129,24 @@ BAD = {
     ),
     "a label is null": (pitch(None), "pitch", "", '1 words have no "enhanced_pitch"'),
     "a label is infinite": (pitch(float("inf")), "pitch", "", "not a finite number"),
+    "the last row of the timings has no index": (
+        no_last_index,
+        "speech",
+        "",
+        'subject_timings/sub_1_trial002_timings.csv: "index" is empty in the last row',
+    ),
+    "an electrode is flat": (
+        signal(7.5),
+        "speech",
+        "",
+        "Session 1_2: electrode T1bIc5 is flat: 8 stretches from all over sub_1_trial002.h5 hold one value only.",
+    ),
+    "an electrode is NaN throughout": (
+        signal(float("nan")),
+        "speech",
+        "",
+        "Session 1_2: electrode T1bIc5 holds nan at sample",
+    ),
     "every label is NaN": (
         features(lambda table: table.assign(rms=float("nan"))),
         "volume",
@@ -133,6 +173,50 @@ def test_bad_input_is_named_in_one_sentence(case, twin, tmp_path, monkeypatch, c
     assert left.value.code == 2
     assert len(said.strip().splitlines()) == 1
     assert not (tmp_path / "out").exists()
+
+
+@pytest.fixture
+def spoilt(twin: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(twin, tmp_path / "spoilt", copy_function=shutil.copy2)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_a_window_with_a_sample_that_is_not_finite_is_named_by_session_and_electrode(spoilt, tmp_path, value):
+    benchmark = load_benchmark("neuroprobe/speech", data=str(spoilt))
+    items = benchmark.examples.query("session == 'btbank1_2'")
+    at = int(items["start"].iloc[10]) + 100
+    signal(value, slice(at, at + 1))(spoilt)
+    result = evaluate("linear", benchmark, "cross-session", cache=tmp_path / "cache")
+    failed = result.record.failed_cells
+    assert len(failed) == len(result.record.cells)
+    assert (
+        f"Session 1_2: electrode T1bIc5 holds {value} at sample {at} of sub_1_trial002.h5" in failed[0].error
+    )
+
+
+def test_a_sample_that_no_window_holds_may_be_missing(spoilt):
+    benchmark = load_benchmark("neuroprobe/speech", data=str(spoilt))
+    items = benchmark.examples.query("session == 'btbank1_2'")
+    signal(float("nan"), slice(0, int(items["start"].min())))(spoilt)
+    assert np.isfinite(benchmark.recording("btbank1_2").windows(items["start"].to_numpy(), 2048)).all()
+
+
+def test_a_signal_that_is_still_for_a_while_is_not_flat(spoilt):
+    middle = 245760 // 2
+    signal(0.0, slice(middle - 4096, middle + 4096))(spoilt)
+    recording = load_benchmark("neuroprobe/speech", data=str(spoilt)).recording("btbank1_2")
+    assert recording.select(["T1bIc5"]).read(middle, middle + 10).tolist() == [[0.0] * 10]
+
+
+def test_a_view_of_some_electrodes_is_checked_too(spoilt):
+    signal(float("nan"), slice(10, 11))(spoilt)
+    recording = load_benchmark("neuroprobe/speech", data=str(spoilt)).recording("btbank1_2")
+    assert len(recording.select(["T1bIc4"]).read(0, 50)) == 1
+    with pytest.raises(InputError, match="Session 1_2: electrode T1bIc5 holds nan at sample 10 "):
+        recording.select(["T1bIc4", "T1bIc5"]).read(0, 50)
+    chunks = recording.iter_windows([500, 0], 50, ["T1bIc4", "T1bIc5"], chunk=1)
+    with pytest.raises(InputError, match="electrode T1bIc5 holds nan at sample 10 "):
+        list(chunks)
 
 
 def test_a_word_without_a_value_is_left_out_as_published_and_never_gets_a_class(twin, tmp_path):

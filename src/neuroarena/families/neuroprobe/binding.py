@@ -14,6 +14,7 @@ from neuroarena.datasets.card import stamp_folder
 from neuroarena.errors import InputError
 from neuroarena.families.neuroprobe import labels
 from neuroarena.families.neuroprobe.braintreebank import BrainTreebank, nonverbal_table, word_table
+from neuroarena.families.neuroprobe.braintreebank.published import Published, published_paths
 from neuroarena.families.neuroprobe.sessions import (
     FULL,
     SESSIONS,
@@ -109,7 +110,7 @@ class _Annotations(NamedTuple):
 
     words: pd.DataFrame
     nonverbal: pd.DataFrame
-    features: pd.DataFrame
+    features: pd.DataFrame | None
     pitch: dict[str, Any] | None
 
 
@@ -121,6 +122,7 @@ def _annotations(dataset: BrainTreebank, session: Session, definition: str) -> _
         *(dataset.root / "transcripts" / movie).glob("*"),
         *(dataset.root / "subject_timings").glob(f"{stem}*"),
         *(dataset.root / "pitch_volume_features").glob(f"{movie}_*"),
+        *(path for path in published_paths(dataset.root, *session) if path.exists()),
     ]
     states = [(path, path.stat()) for path in sorted(files)]
     stamp = tuple((str(path), state.st_mtime_ns, state.st_size) for path, state in states)
@@ -132,16 +134,60 @@ def _read_annotations(
     dataset: BrainTreebank, session: Session, with_suffixes: bool, stamp: tuple[object, ...]
 ) -> _Annotations:
     del stamp  # only part of the cache key: it changes when the files change
-    triggers = dataset.triggers(*session)
-    features = dataset.features(*session)
-    words = word_table(features, triggers)
-    # The windows without speech are the same in all definitions; the words of July 2025 include suffixes.
-    nonverbal = nonverbal_table(words, int(triggers["index"].iloc[-1]))
-    if with_suffixes:
-        words = word_table(features, triggers, drop_suffixes=False, drop_duplicates=False)
+    published = dataset.published(*session)
+    # The published tables suffice for some tasks; a task that needs more asks for features.csv by name.
+    only_tables = published.complete and not with_suffixes and not dataset.has_features(*session)
+    features = None if only_tables else dataset.features(*session)
+    words, nonverbal = _aligned(dataset, session, features, with_suffixes, published)
+    pitch = dataset.pitch(dataset.movie(*session))
+    if features is None:
+        return _Annotations(words, nonverbal, None, pitch)
     read = [column for column in features.columns if column in _READ_COLUMNS]
-    pitch = dataset.pitch(dataset.movie(*session)) or _pitch_from_columns(features)
-    return _Annotations(words, nonverbal, features[read], pitch)
+    return _Annotations(words, nonverbal, features[read], pitch or _pitch_from_columns(features))
+
+
+def _aligned(
+    dataset: BrainTreebank,
+    session: Session,
+    features: pd.DataFrame | None,
+    with_suffixes: bool,
+    published: Published,
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the word table and the non-verbal table: the published ones, and rebuilt where there is none.
+
+    The words of July 2025 include suffixes, which the published tables, those of today, do not; the windows
+    without speech are the same in all definitions.
+    """
+    words, nonverbal = published
+    if words is None or nonverbal is None or with_suffixes:
+        assert features is not None
+        triggers = dataset.triggers(*session)
+        words = word_table(features, triggers) if words is None else words
+        if nonverbal is None:
+            nonverbal = nonverbal_table(words, int(triggers["index"].iloc[-1]))
+        if with_suffixes:
+            words = word_table(features, triggers, drop_suffixes=False, drop_duplicates=False)
+    return words, nonverbal
+
+
+def table_notes(dataset: BrainTreebank, sessions: Sequence[Session], definition: str) -> tuple[str, ...]:
+    """Describe in which sessions the published tables were used, and in which they were rebuilt.
+
+    A twin without published tables needs no note.
+    """
+    paths = {session_key(session): published_paths(dataset.root, *session) for session in sessions}
+    words = {key: definition != "2025.07" and path.exists() for key, (path, _) in paths.items()}
+    nonverbal = {key: path.exists() for key, (_, path) in paths.items()}
+    if dataset.simulated and not any((*words.values(), *nonverbal.values())):
+        return ()
+    return _describe_source("Words", words), _describe_source("Windows without speech", nonverbal)
+
+
+def _describe_source(what: str, published: dict[str, bool]) -> str:
+    sources = {True: "from the published tables", False: "rebuilt from features.csv and the timings"}
+    chosen = {there: [key for key, own in published.items() if own is there] for there in sources}
+    said = [f"{sources[there]} in {', '.join(keys)}" for there, keys in chosen.items() if keys]
+    return f"{what}: {'; '.join(said)}."
 
 
 def _pitch_from_columns(features: pd.DataFrame) -> dict[str, Any] | None:
@@ -323,4 +369,6 @@ def _open_recording(
     name, _, electrode = key.partition("/")
     session = parse_session(name)
     chosen = (electrode,) if electrode else session_electrodes(dataset, session, subset, definition)
-    return dataset.recording(*session, list(chosen), unlocated=definition == "2025.07")
+    recording = dataset.recording(*session, list(chosen), unlocated=definition == "2025.07")
+    recording.check_alive()
+    return recording

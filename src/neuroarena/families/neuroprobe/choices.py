@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from neuroarena.families.neuroprobe import binding, folds, labels
+from neuroarena.families.neuroprobe import binding, folds, item_locks, labels
 from neuroarena.families.neuroprobe.braintreebank import BrainTreebank
 from neuroarena.families.neuroprobe.leakage import with_leakage
 from neuroarena.families.neuroprobe.options import N_FOLDS, NeuroprobeOptions, TrainOn
@@ -94,8 +94,23 @@ class Choices:
             return binding.electrode_examples(dataset, self.electrodes, task, **options)
         return binding.all_examples(dataset, self.sessions, task, **options)
 
-    def split_rules(self) -> dict[str, folds.SplitRule]:
-        """Return the rule of every split."""
+    def split_rules(self, task: str, *, simulated: bool) -> dict[str, folds.SplitRule]:
+        """Return the rule of every split; those of real lite sessions compare the items with the published ones."""
+        rules = self._split_rules()
+        if simulated or self.subset != "lite" or self.max_samples is not None:
+            return rules
+        compare = functools.partial(
+            item_locks.compare_items,
+            task=task,
+            definition=self.definition,
+            n_classes=labels.n_classes(task, self.definition, self.multiclass),
+            begin_s=self.window_s[0],
+        )
+        return {
+            name: functools.partial(item_locks.with_comparison, rule, compare) for name, rule in rules.items()
+        }
+
+    def _split_rules(self) -> dict[str, folds.SplitRule]:
         full = self.subset == "full"
         training = folds.longest_sessions(self.train_on) if full else folds.other_session
         cut: dict[str, Any] = {

@@ -104,11 +104,15 @@ class Neuroprobe:
         return Benchmark(
             manifest=manifest,
             make_examples=functools.partial(choices.examples, dataset, task),
-            split_rules=choices.split_rules(),
+            split_rules=choices.split_rules(task, simulated=dataset.simulated),
             open_recording=functools.partial(binding.open_recording, dataset, options.subset, definition),
             simulated=dataset.simulated,
             options=choices.recorded(),
-            notes=(*stand_ins, *binding.film_notes(choices.sessions)),
+            notes=(
+                *stand_ins,
+                *binding.table_notes(dataset, choices.sessions, definition),
+                *binding.film_notes(choices.sessions),
+            ),
         )
 
 

@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 import pandas as pd
 
 from neuroarena.errors import InputError
+from neuroarena.families.neuroprobe.item_locks import published_counts
 from neuroarena.families.neuroprobe.sessions import LITE, session_key
 
 # The definitions the leaderboard has judged by; runs by any other cannot be submitted.
@@ -35,21 +36,8 @@ EXPECTED_SESSIONS: dict[str, tuple[str, ...]] = {
 }
 EXPECTED_FOLDS = {"within-session": 2, "cross-session": 1, "cross-subject": 1}
 
-_FULL = (3500,) * 12
-_SCALAR = (*(3500,) * 6, 3358, *(3500,) * 5)
 # Items of each lite session (binary form), in the order of ALL_SESSIONS; word_gap as of 2025.09.
-ITEM_COUNTS: dict[str, tuple[int, ...]] = {
-    "onset": (3134, 2916, 2630, 2992, 3500, 2244, 2112, 2898, 3500, 2898, 3314, 3500),
-    "speech": (*(3500,) * 9, 3108, 3500, 3500),
-    **dict.fromkeys(("volume", "delta_volume", "pitch", "gpt2_surprisal"), _SCALAR),
-    **dict.fromkeys(("global_flow", "local_flow", "frame_brightness"), _SCALAR),
-    "word_length": (*(3500,) * 6, 3356, *(3500,) * 5),
-    "word_index": (2326, 2040, 1910, 2128, 2910, 1676, 1510, 2078, 2910, 2078, 2378, 2596),
-    "word_gap": (3500, 3464, 2866, 3186, 3500, 3206, 2834, 2972, 3500, 2972, 3500, 3500),
-    "word_head_pos": _FULL,
-    "face_num": (*(3500,) * 6, 2826, *(3500,) * 5),
-    "word_part_speech": (3328, 2230, 1700, 2096, 3124, 2172, 1942, 2270, 3124, 2270, 2586, 2780),
-}
+ITEM_COUNTS = published_counts()
 
 _SESSION = re.compile(r"btbank\d+_\d+")
 # Below the smallest distance from a whole number that a fraction of half the items can have (1/1750), and

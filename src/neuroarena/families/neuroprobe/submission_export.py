@@ -13,6 +13,7 @@ import pandas as pd
 from neuroarena.errors import InputError
 from neuroarena.evaluation import Result
 from neuroarena.families.neuroprobe.family import FAMILY
+from neuroarena.families.neuroprobe.item_locks import ITEMS_DIFFER
 from neuroarena.families.neuroprobe.submission_checks import SPLIT_FOLDERS, SUBMITTED_DEFINITIONS
 from neuroarena.families.neuroprobe.submission_writer import (
     WRITTEN_COLUMNS,
@@ -50,6 +51,8 @@ class Choice:
     splits : tuple of str
     notes : tuple of str
         What was left out.
+    unpublished : tuple of str
+        Runs whose items differ from the published ones, each with what its record says.
     """
 
     scores: pd.DataFrame
@@ -58,6 +61,7 @@ class Choice:
     simulated: bool
     splits: tuple[str, ...]
     notes: tuple[str, ...]
+    unpublished: tuple[str, ...] = ()
 
 
 def export_submission(
@@ -110,9 +114,15 @@ def export_submission(
     Raises
     ------
     InputError
-        As :func:`choose_runs`; or when the folder already exists.
+        As :func:`choose_runs`; when items differ from the published ones and are to be attested; or when the
+        folder already exists.
     """
     chosen = choose_runs(results, decoder, splits=splits, allow_simulated=allow_simulated)
+    if attest and chosen.unpublished:
+        raise InputError(
+            f"{len(chosen.unpublished)} runs cannot be attested: {_some(chosen.unpublished)}. "
+            "Run them on the published tables; nothing was written."
+        )
     header = Header(
         model_name=model_name or chosen.decoder,
         author=author,
@@ -179,6 +189,12 @@ def choose_runs(
         simulated=any(run.record.simulated for run in runs),
         splits=tuple(split for split in SPLIT_FOLDERS if split in set(scores["split"])),
         notes=tuple(notes),
+        unpublished=tuple(
+            f"{_named(run)}: {note}"
+            for run in runs
+            for note in run.record.benchmark.notes
+            if note.startswith(ITEMS_DIFFER)
+        ),
     )
 
 
