@@ -13,14 +13,15 @@ from neuroarena.board import Board, Rules
 from neuroarena.statistics import compare, rank_stability, tie_groups
 
 QUICK = Rules(n_draws=400)
+SEED = Rules(n_draws=400, inference="seed")
 
 
-def hand_board() -> Board:
+def hand_board(rules: Rules = QUICK) -> Board:
     """Four units. c: 3/4; b, d: 2/4 with tie-break 0.7; a: 2/4 with tie-break 0.6."""
-    rules = make_manifest(tie_break="macro_f1")
+    manifest = make_manifest(tie_break="macro_f1")
 
     def entry(team, scores, tie_break, **fields):
-        return make_entry(team, scores, manifest=rules, columns={"tie_break": [tie_break] * 4}, **fields)
+        return make_entry(team, scores, manifest=manifest, columns={"tie_break": [tie_break] * 4}, **fields)
 
     return Board(
         [
@@ -29,12 +30,13 @@ def hand_board() -> Board:
             entry("c", [1.0, 1.0, 1.0, 0.0], 0.1),
             entry("d", [0.0, 0.0, 1.0, 1.0], 0.7),
         ],
-        QUICK,
+        rules,
     )
 
 
-def test_equal_scores_are_ordered_by_the_tie_break_and_equals_in_both_share_the_rank():
-    table = hand_board().rankings[0].table
+@pytest.mark.parametrize("rules", [QUICK, SEED])
+def test_equal_scores_are_ordered_by_the_tie_break_and_equals_in_both_share_the_rank(rules):
+    table = hand_board(rules).rankings[0].table
     assert table["team"].tolist() == ["c", "b", "d", "a"]
     assert table["rank"].tolist() == [1, 2, 2, 4]
     assert table["score"].tolist() == [0.75, 0.5, 0.5, 0.5]
@@ -44,25 +46,25 @@ def test_equal_scores_are_ordered_by_the_tie_break_and_equals_in_both_share_the_
     assert np.isnan(table["delta_next"].iloc[3])
     assert table["prize"].tolist() == [1, 2, 2, 4]
     # The same units: b minus d is 0 in every draw, so they cannot be told apart and p is 1.
-    assert table["p_holm"].iloc[1] == 1.0
-    assert not table["significant"].iloc[1]
+    assert table["seed_p_holm"].iloc[1] == 1.0
+    assert not table["seed_significant"].iloc[1]
 
 
 def test_an_interval_that_can_be_counted_is_counted_right():
     # Two units 0 and 1: a draw is 0, 1/2 or 1 with probability 1/4, 1/2, 1/4; the tails reach 0 and 1.
-    table = Board([make_entry("a", [0.0, 1.0])], QUICK).rankings[0].table
+    table = Board([make_entry("a", [0.0, 1.0])], SEED).rankings[0].table
     assert table[["score", "ci95_low", "ci95_high"]].to_numpy().tolist() == [[0.5, 0.0, 1.0]]
 
 
-def test_the_table_says_what_the_statistics_say(crowd_board):
-    ranking = crowd_board.rankings[0]
+def test_the_table_of_the_seeds_rule_says_what_its_statistics_say():
+    ranking = Board(crowd(), SEED).rankings[0]
     table, draws = ranking.table.set_index("team"), ranking.draws
     stable = rank_stability(draws).loc[table.index]
     for ours, theirs in (("p_top1", "top1"), ("p_top3", "top3"), ("p_top5", "top5")):
         assert np.array_equal(table[ours], stable[theirs])
     for name in ("rank_low", "rank_high"):
         assert np.allclose(table[name].astype(float), stable[name], atol=1e-12)
-    assert table["tie_group"].to_dict() == tie_groups(draws).to_dict()
+    assert table["seed_tie_group"].to_dict() == tie_groups(draws).to_dict()
     bounds = draws.interval().set_index("team").loc[table.index]
     assert np.array_equal(table["ci95_low"], bounds["low"])
     assert np.array_equal(table["ci95_high"], bounds["high"])
@@ -87,7 +89,7 @@ def test_lower_is_better_is_shown_in_its_own_direction_and_ranked_right(error_ra
         return make_entry(team, rates, manifest=error_rate, columns={"errors": errors})
 
     worse, better = [2.0, 4.0, 3.0, 3.0], [1.0, 1.0, 0.0, 2.0]
-    ranking = Board([entry("worse", worse), entry("better", better)], QUICK).rankings[0]
+    ranking = Board([entry("worse", worse), entry("better", better)], SEED).rankings[0]
     table = ranking.table
     assert table["team"].tolist() == ["better", "worse"]
     assert table["score"].tolist() == pytest.approx([4 / 40, 12 / 40])
@@ -118,7 +120,7 @@ def test_floors_and_organisers_stand_where_they_are_and_take_no_prize(crowd_boar
 
 
 def test_two_teams_with_a_floor_between_them_are_compared_all_the_same(crowd_board):
-    pairs = crowd_board.rankings[0].pairs
+    pairs = crowd_board.rankings[0].seed_pairs
     compared = set(zip(pairs["team_a"], pairs["team_c"], strict=True))
     order = crowd_board.rankings[0].table["team"].tolist()
     between = order[order.index("logistic") - 1], order[order.index("logistic") + 1]
@@ -127,10 +129,11 @@ def test_two_teams_with_a_floor_between_them_are_compared_all_the_same(crowd_boa
 
 def test_a_copy_is_never_told_apart_from_the_original(crowd_board):
     ranking = crowd_board.rankings[0]
-    row = ranking.pairs[
-        (ranking.pairs["team_a"] == "alpha") & (ranking.pairs["team_c"] == "alpha again")
-    ].iloc[0]
+    pairs = ranking.seed_pairs
+    row = pairs[(pairs["team_a"] == "alpha") & (pairs["team_c"] == "alpha again")].iloc[0]
     assert (row["delta"], row["ci95_low"], row["ci95_high"], row["p_boot"]) == (0.0, 0.0, 0.0, 1.0)
+    own = ranking.verdict_of("alpha again", "alpha").iloc[0]
+    assert (own["delta"], own["p"], own["judged"], own["verdict"]) == (0.0, 1.0, (0.0, 0.0), "equivalent")
     assert np.array_equal(
         ranking.draws.scores[:, ranking.draws.position("alpha")],
         ranking.draws.scores[:, ranking.draws.position("alpha again")],
@@ -138,8 +141,8 @@ def test_a_copy_is_never_told_apart_from_the_original(crowd_board):
 
 
 @pytest.mark.parametrize("pairs", ["neighbours", "leader", "all"])
-def test_holm_is_made_over_the_pairs_of_the_rules(pairs):
-    ranking = Board(crowd(), Rules(n_draws=400, pairs=pairs)).rankings[0]
+def test_holm_is_made_over_the_pairs_of_the_seeds_rules(pairs):
+    ranking = Board(crowd(), Rules(n_draws=400, pairs=pairs, inference="seed")).rankings[0]
     n = len(ranking.table)
     expected = {"leader": n - 1, "all": n * (n - 1) // 2}
     if pairs in expected:
@@ -176,13 +179,14 @@ def test_clusters_are_drawn_where_the_manifest_names_them_and_only_there():
     assert Board([named], off).rankings[0].draws.recipe["n_clusters"] is None
 
 
-def test_one_team_on_one_unit_has_a_score_and_no_interval():
-    ranking = Board([make_entry("a", [0.7])], QUICK).rankings[0]
+@pytest.mark.parametrize("rules", [QUICK, SEED])
+def test_one_team_on_one_unit_has_a_score_and_no_interval(rules):
+    ranking = Board([make_entry("a", [0.7])], rules).rankings[0]
     row = ranking.table.iloc[0]
     assert (row["rank"], row["score"]) == (1, 0.7)
     assert pd.isna(row["ci95_low"])
     assert pd.isna(row["p_top1"])
-    assert any("only one unit" in warning for warning in ranking.warnings)
+    assert any("only one" in warning for warning in ranking.warnings)
 
 
 def test_one_unit_proves_nothing_between_two_teams():
@@ -191,22 +195,31 @@ def test_one_unit_proves_nothing_between_two_teams():
     assert ranking.table["delta_next"].iloc[0] == pytest.approx(0.5)
     assert ranking.table["p_holm"].isna().all()
     assert ranking.table["significant"].isna().all()
-    assert ranking.pairs.empty
+    assert ranking.seed_pairs.empty
+    assert ranking.pairs["verdict"].tolist() == ["none"]
+    assert ranking.pairs["p"].isna().all()
 
 
-@pytest.mark.parametrize(
-    ("scores", "manifest", "words"),
-    [
-        ([0.5, 0.6] * 10, {}, "fewer than 30"),
-        ([0.5, 0.6], {}, "very few"),
-        ([0.2, 0.9] * 20, {"nu": 0.001}, "above the 0.001 aimed at"),
-        ([0.5, 0.6] * 20, {"cluster": "person"}, "belong to 1 cluster (person)"),
-    ],
-)
-def test_a_board_warns_of_what_it_cannot_tell(scores, manifest, words):
-    clusters = ["p"] * len(scores)
+FEW = [
+    (SEED, [0.5, 0.6] * 10, {}, "fewer than 30"),
+    (SEED, [0.5, 0.6], {}, "very few"),
+    (SEED, [0.5, 0.6] * 20, {"cluster": "person"}, "belong to 1 cluster (person)"),
+    (QUICK, [0.2, 0.9] * 20, {"nu": 0.001}, "above the 0.001 aimed at"),
+    (QUICK, [0.5, 0.6, 0.7, 0.5], {}, "4 independent sessions: no interval, 6 needed."),
+    (
+        QUICK,
+        [0.5, 0.6] * 20,
+        {"cluster": "person"},
+        "only one independent level: no verdict, 6 people needed.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("rules", "scores", "manifest", "words"), FEW)
+def test_a_board_warns_of_what_it_cannot_tell(rules, scores, manifest, words):
+    clusters = ["p"] * len(scores) if "cluster" in manifest else None
     entry = make_entry("a", scores, manifest=make_manifest(**manifest), clusters=clusters)
-    assert any(words in warning for warning in Board([entry], QUICK).rankings[0].warnings)
+    assert any(words in warning for warning in Board([entry], rules).rankings[0].warnings)
 
 
 def test_a_large_board_without_flaws_warns_of_nothing():

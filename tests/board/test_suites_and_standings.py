@@ -35,11 +35,11 @@ def test_the_overall_score_of_a_unit_is_its_mean_over_the_tasks():
     assert overall.unit_scores["a"].tolist() == pytest.approx([0.7, 0.8])
     assert overall.unit_scores["b"].tolist() == pytest.approx([0.6, 0.7])
     assert overall.table["score"].tolist() == pytest.approx([0.75, 0.65])
-    # The difference is 0.1 on both units, so in every draw.
-    assert overall.table["delta_next_low"].iloc[0] == pytest.approx(0.1)
-    # Two units are too few to call anything significant, whatever the draws say.
-    assert overall.table["p_holm"].iloc[0] == 0
-    assert not overall.table["significant"].iloc[0]
+    # The difference is 0.1 on both units, so in every draw; two units are too few for a verdict, whatever they say.
+    assert overall.seed_pairs["ci95_low"].iloc[0] == pytest.approx(0.1)
+    assert overall.table["seed_p_holm"].iloc[0] == 0
+    assert overall.table["verdict_next"].iloc[0] == "none"
+    assert pd.isna(overall.table["significant"].iloc[0])
     assert overall.benchmark == "toy@1"
 
 
@@ -155,7 +155,7 @@ def test_the_resolution_of_a_board_is_that_of_its_draws():
     assert found.sigma == pytest.approx(expected, rel=0.05)
     assert found.half_width == pytest.approx(1.96 * expected / 60**0.5, rel=0.05)
     assert found.paired
-    width = ranking.pairs["ci95_high"] - ranking.pairs["ci95_low"]
+    width = ranking.pairs["judged_high"] - ranking.pairs["judged_low"]
     assert found.smallest_difference == pytest.approx(width.iloc[0] / 2)
 
 

@@ -14,11 +14,13 @@ import pandas as pd
 from neuroarena import __version__
 from neuroarena.board.entries import Entry, Judge
 from neuroarena.board.faces import apply_entry_rules
-from neuroarena.board.ranking import TABLE_COLUMNS, Ranking, rank_field
+from neuroarena.board.ranking import Ranking, rank_field
 from neuroarena.board.rules import Rules
 from neuroarena.board.selection import Field, group_entries, select
 from neuroarena.board.suites import rank_suite
+from neuroarena.board.table import FLAGS, TABLE_COLUMNS, WHOLE, WORDS
 from neuroarena.board.training_seeds import describe_training_noise
+from neuroarena.board.wording import verdict
 from neuroarena.errors import InputError
 
 SCHEMA_VERSION = 1
@@ -132,7 +134,7 @@ class Board:
             }
             ranked = ranking.table.assign(status="ranked", reason="", **head)
             if ranking.table.empty:
-                ranked = ranked.astype({"significant": "boolean", "significant_leader": "boolean"})
+                ranked = ranked.astype({name: "boolean" for name in FLAGS if name != "simulated"})
             below = ranking.unranked.assign(status="unranked", **head)
             parts += [part for part in (ranked, below) if len(part)]
         extra = dict.fromkeys(name for ranking in self.everything for name in ranking.extra_columns)
@@ -195,11 +197,19 @@ def _ranking_dict(ranking: Ranking) -> dict[str, Any]:
         "chance": manifest.chance,
         "simulated": ranking.simulated,
         "n_units": ranking.n_units,
+        "inference": ranking.rules.inference,
+        "levels": ranking.levels,
+        "n_levels": ranking.n_levels,
+        "verdict": verdict(ranking),
+        "groups": ranking.groups,
+        "n_pairs": len(ranking.verdicts),
+        "pairs_shown": "leader and neighbours" if ranking.crowded else "all",
         "warnings": list(ranking.warnings),
         "resolution": None if ranking.resolution is None else _plain(ranking.resolution.to_dict()),
         "table": records(ranking.table),
         "unranked": records(ranking.unranked),
         "pairs": records(ranking.pairs),
+        "seed_pairs": records(ranking.seed_pairs),
         "provenance": _plain(ranking.provenance),
     }
 
@@ -224,12 +234,10 @@ def _plain(value: Any) -> Any:
 
 def _typed(table: pd.DataFrame) -> pd.DataFrame:
     """Convert the long table to one type per column, whatever it holds."""
-    whole = ("rank", "tie_group", "n_units", "n_entries", "prize")
-    flags = ("significant", "significant_leader", "simulated")
-    words = (*HEAD_COLUMNS, "team", "role", "notes", "reason")
+    words = (*HEAD_COLUMNS, *WORDS, "reason")
     types: dict[str, Any] = {}
     for name in table.columns:
-        types[name] = "Int64" if name in whole else "boolean" if name in flags else "float64"
+        types[name] = "Int64" if name in WHOLE else "boolean" if name in FLAGS else "float64"
         extra_words = name not in TABLE_COLUMNS and not pd.api.types.is_numeric_dtype(table[name].dtype)
         if name in words or extra_words:
             table[name] = table[name].where(table[name].notna(), "").astype(object)

@@ -5,16 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import pandas as pd
+
 from neuroarena import __version__
 from neuroarena.atomic import replacing, write_text
 from neuroarena.board.board import Board
-from neuroarena.board.ranking import Ranking
+from neuroarena.board.ranking import Ranking, plain_pairs
 from neuroarena.board.wording import (
+    alpha_words,
     cells_of,
     column_heading,
     direction_words,
-    group_letter,
+    find_breaks,
     interval_text,
+    letters_text,
+    levels_words,
     marks_of,
     p_cell,
     p_heading,
@@ -32,7 +37,8 @@ def export(board: Board, kind: str, path: str | Path) -> None:
     Parameters
     ----------
     board : Board
-    kind : {"csv", "json", "parquet", "latex", "html"}
+    kind : {"csv", "json", "parquet", "latex", "html", "verdicts"}
+        "verdicts" writes one row per pair of every ranking, as parquet or, where the name ends in .csv, as CSV.
     path : path
         Replaced when it exists, and left as it was when something fails.
 
@@ -60,6 +66,26 @@ def _parquet(board: Board, path: Path) -> None:
         board.frame().to_parquet(temporary, index=False)
 
 
+def _verdicts(board: Board, path: Path) -> None:
+    table = verdict_table(board)
+    if path.suffix == ".csv":
+        write_text(path, table.to_csv(index=False, lineterminator="\n"))
+        return
+    with replacing(path) as temporary:
+        table.to_parquet(temporary, index=False)
+
+
+def verdict_table(board: Board) -> pd.DataFrame:
+    """Return the verdicts of every ranking as one long table: one row per pair."""
+    parts = [
+        plain_pairs(one.verdicts).assign(benchmark=one.benchmark, split=one.split, kind=one.kind)
+        for one in board.everything
+    ]
+    head = ["kind", "benchmark", "split"]
+    table = pd.concat(parts, ignore_index=True)
+    return table[[*head, *(name for name in table.columns if name not in head)]]
+
+
 def _latex(board: Board, path: Path) -> None:
     write_text(path, latex(board))
 
@@ -76,6 +102,7 @@ EXPORTS: dict[str, Callable[[Board, Path], None]] = {
     "parquet": _parquet,
     "latex": _latex,
     "html": _html,
+    "verdicts": _verdicts,
 }
 
 _SPECIAL = {
@@ -125,8 +152,8 @@ def _latex_table(ranking: Ranking) -> str:
     note = " Simulated data." if ranking.simulated else ""
     about = (
         f"{ranking.benchmark}, {ranking.split}: {ranking.metric_title} ({direction_words(ranking)}) "
-        f"with 95 % interval, {ranking.rules.n_draws:,} bootstrap draws of {ranking.n_units} units; "
-        f"p adjusted after Holm.{note}"
+        f"with 95 % interval, {levels_words(ranking)}; {alpha_words(ranking)}; * means better; "
+        f"two teams share a letter exactly when neither is better.{note}"
     )
     extra = _latex_columns(ranking)
     heads = "".join(f" & {escape_latex(column_heading(ranking, name))}" for name in extra)
@@ -136,23 +163,22 @@ def _latex_table(ranking: Ranking) -> str:
         rf"\caption{{{escape_latex(about)}}}",
         rf"\begin{{tabular}}{{rlcrcrr{'r' * len(extra)}}}",
         r"\toprule",
-        rf"\# & Team & Score [95\,\%] & {p_heading(ranking.rules)} & Tie & $P$(1st) & Ranks{heads} \\",
+        rf"\# & Team & Score [95\,\%] & {p_heading(ranking.rules)} & Groups & $P$(1st) & Ranks{heads} \\",
         r"\midrule",
     ]
-    before = None
-    several = ranking.table["tie_group"].nunique() < len(ranking.table)
-    for row, more in zip(rows_of(ranking.table), cells_of(ranking, extra), strict=True):
-        if several and before is not None and row.tie_group != before:
+    breaks = find_breaks(ranking)
+    several = len(breaks) < len(ranking.table) - 1
+    for at, (row, more) in enumerate(zip(rows_of(ranking.table), cells_of(ranking, extra), strict=True)):
+        if several and at in breaks:
             lines.append(r"\addlinespace")
-        before = row.tie_group
         marks = marks_of(row)
-        p, sure = p_cell(row, ranking.rules, len(ranking.pairs))
+        p, sure = p_cell(row, ranking)
         cells = [
             str(row.rank),
             f"{row.team} ({marks})" if marks else str(row.team),
             interval_text(row.score, row.ci95_low, row.ci95_high),
             p + ("*" if sure else ""),
-            group_letter(row.tie_group),
+            letters_text(row.letters),
             share_text(row.p_top1),
             ranks_text(row.rank_low, row.rank_high),
             *more,

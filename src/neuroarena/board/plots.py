@@ -25,10 +25,12 @@ from neuroarena.board.figures import (
     style,
     svg_text,
 )
-from neuroarena.board.ranking import Ranking
+from neuroarena.board.ranking import Ranking, plain_pairs
 from neuroarena.board.wording import (
-    group_letter,
+    alpha_words,
+    find_breaks,
     interval_text,
+    letters_text,
     rows_of,
     score_text,
     share_text,
@@ -36,9 +38,11 @@ from neuroarena.board.wording import (
     verdict,
 )
 from neuroarena.errors import InputError
-from neuroarena.statistics import Draws, compare, half_width
+from neuroarena.statistics import half_width
+from neuroarena.statistics.verdicts import BETTER
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.figure import Figure
 
     from neuroarena.board.board import Board
@@ -58,7 +62,7 @@ def forest(ranking: Ranking) -> Figure:
     with style():
         figure = new_figure(9.2, 1.3 + 0.3 * len(table))
         axes = place(figure, left, 0.6, right, 0.6)
-        _shade_groups(axes, table)
+        _shade_groups(axes, ranking, table)
         _unit_dots(axes, ranking, list(table["team"]))
         _scores(axes, table)
         for at, row in enumerate(rows_of(table)):
@@ -88,16 +92,16 @@ def _scores(axes: Any, table: Any) -> None:
         axes.plot(own["score"].to_numpy(), rows[of_role], marker, ls="none", zorder=4, **look)
 
 
-def _shade_groups(axes: Any, table: Any) -> None:
-    """Shade the rows by tie group, with its letter at the right end."""
-    if table["tie_group"].isna().any():
+def _shade_groups(axes: Any, ranking: Ranking, table: Any) -> None:
+    """Shade runs of rows that no letter leaves, with the letters of each team at the right end."""
+    if table["letters"].isna().any():
         return
-    groups = table["tie_group"].to_numpy()
-    starts = [0, *(np.flatnonzero(groups[1:] != groups[:-1]) + 1).tolist(), len(groups)]
-    for number, (first, stop) in enumerate(pairwise(starts)):
+    inside = [at for at in sorted(find_breaks(ranking)) if at < len(table)]
+    for number, (first, stop) in enumerate(pairwise([0, *inside, len(table)])):
         axes.axhspan(first - 0.5, stop - 0.5, color="#F1F3F6" if number % 2 == 0 else "white", zorder=0, lw=0)
+    for at, letters in enumerate(table["letters"]):
         axes.text(
-            1.03, first, group_letter(groups[first]), transform=axes.get_yaxis_transform(), va="center",
+            1.03, at, letters_text(letters), transform=axes.get_yaxis_transform(), va="center",
             ha="center", fontsize=8.5, fontweight="bold", color=GREY,
         )  # fmt: skip
 
@@ -166,18 +170,18 @@ def pair_matrix(ranking: Ranking) -> Figure:
     side = left + cell * (n - 1) + 0.2
     bottom = 0.2 + label_width(names[1:]) * 0.66
     at = {team: position for position, team in enumerate(teams)}
-    largest = float(pairs["delta_point"].abs().max()) or 1.0
+    largest = float(pairs["delta"].abs().max()) or 1.0
     with style():
         figure = new_figure(side, 0.45 + 0.32 * (n - 1) + bottom)
         axes = place(figure, left, bottom, 0.2, 0.45)
         faces = np.ones((n - 1, n - 1, 4))
         for row in rows_of(pairs):
             y, x = at[row.team_a], at[row.team_c] - 1
-            sure = bool(row.significant_after_holm)
-            strength = 0.25 + 0.6 * abs(row.delta_point) / largest
+            sure = row.verdict == BETTER
+            strength = 0.25 + 0.6 * abs(row.delta) / largest
             faces[y, x] = to_rgba(COLOURS[1], strength) if sure else to_rgba("#ECEEF1")
             axes.text(
-                x + 0.5, y + 0.5, _short_delta(row.delta_point) + ("*" if sure else ""), ha="center",
+                x + 0.5, y + 0.5, _short_delta(row.delta) + ("*" if sure else ""), ha="center",
                 va="center", fontsize=7.5, color="#111111" if sure else "#555555",
             )  # fmt: skip
         axes.pcolormesh(faces, edgecolors="white", linewidth=1.5)
@@ -199,20 +203,11 @@ def _short_delta(delta: float) -> str:
     return text.replace("0.", ".", 1) if text.startswith("0.") else text
 
 
-def all_pairs(ranking: Ranking) -> tuple[list[str], Any]:
-    """Compare every two of the best teams; Holm's correction is made over these pairs."""
+def all_pairs(ranking: Ranking) -> tuple[list[str], pd.DataFrame]:
+    """Return the verdicts of every two of the best teams; they were corrected over all pairs of the board."""
     teams = [str(team) for team in ranking.table["team"].head(MATRIX_TEAMS)]
-    draws = _drawn(ranking)
-    at = [draws.position(team) for team in teams]
-    some = Draws(teams, draws.scores[:, at], draws.point[at], draws.n_units, draws.recipe)
-    pairs = [(above, below) for place_, above in enumerate(teams) for below in teams[place_ + 1 :]]
-    return teams, compare(some, pairs, ranking.rules.alpha)
-
-
-def _drawn(ranking: Ranking) -> Draws:
-    if ranking.draws is None:
-        raise InputError(f"{ranking.name}: nobody is ranked; there is nothing to draw.")
-    return ranking.draws
+    rows = ranking.verdicts
+    return teams, plain_pairs(rows[rows["a"].isin(teams) & rows["c"].isin(teams)])
 
 
 def half_width_curve(ranking: Ranking) -> Figure:
@@ -265,8 +260,10 @@ def possible_plots(ranking: Ranking) -> list[str]:
     if ranking.table.empty:
         return []
     kinds = ["forest"]
-    if ranking.n_units > 1 and len(ranking.table) > 1:
-        kinds += ["ranks", "pairs"]
+    if len(ranking.rank_probabilities) > 1:
+        kinds.append("ranks")
+    if ranking.decides and len(ranking.verdicts):
+        kinds.append("pairs")
     if ranking.resolution is not None and ranking.resolution.half_width is not None:
         kinds.append("half-width")
     return kinds
@@ -283,18 +280,18 @@ def caption(kind: str, ranking: Ranking) -> str:
         )
         dots = dots if ranking.n_units > 1 else ""
         of = f"The best {FOREST_TEAMS} of {n} teams. " if n > FOREST_TEAMS else ""
+        organisers = ", diamonds: organisers" if (ranking.table["role"] == "organiser").any() else ""
         return (
-            f"{of}Score with 95 % interval; {dots}bands and letters: tie groups. "
-            "Circles: entries, squares: floors, diamonds: organisers."
+            f"{of}Score with 95 % interval; {dots}two teams share a letter exactly when neither is better. "
+            f"Circles: entries, squares: floors{organisers}."
         )
     of = f"The best {MATRIX_TEAMS} of {n} teams. " if n > MATRIX_TEAMS else ""
     if kind == "ranks":
-        return f"{of}Share of the {ranking.rules.n_draws:,} draws in which a team (row) has a rank (column)."
+        return f"{of}Share of the draws in which a team (row) has a rank (column)."
     if kind == "pairs":
-        pairs = min(n, MATRIX_TEAMS) * (min(n, MATRIX_TEAMS) - 1) // 2
         return (
-            f"{of}How far the row is ahead of the column. Coloured and starred: significant at "
-            f"{ranking.rules.alpha:g} after Holm's correction over these {pairs} pairs; grey: not told apart."
+            f"{of}How far the row is ahead of the column. Coloured and starred: better; grey: not. "
+            f"{alpha_words(ranking)}."
         )
     return "Half width of the 95 % interval of a score against the number of units, 1.96 sigma / sqrt(n)."
 

@@ -12,21 +12,25 @@ from neuroarena.board.board import Board
 from neuroarena.board.figures import svg_text
 from neuroarena.board.plots import PLOTS, alt_text, caption, possible_plots
 from neuroarena.board.ranking import Ranking
+from neuroarena.board.rules import Rules
 from neuroarena.board.suite_plots import suite_alt_text, suite_caption, suite_figures
 from neuroarena.board.wording import (
-    PAIR_WORDS,
     UNKNOWN,
+    alpha_words,
     bounds_text,
     cells_of,
     column_heading,
     direction_words,
-    group_letter,
+    find_breaks,
+    group_names,
     interval_text,
     known,
+    letters_text,
+    levels_words,
     marks_of,
     p_cell,
     p_heading,
-    p_text,
+    pair_p_text,
     ranks_text,
     rows_of,
     score_text,
@@ -34,8 +38,10 @@ from neuroarena.board.wording import (
     shared_warnings,
     shown_name,
     verdict,
+    verdict_words,
 )
 from neuroarena.scoring import METRICS
+from neuroarena.statistics.verdicts import BETTER
 
 MOST_ROWS, MOST_PAIRS, MOST_GROUPS = 200, 60, 12
 # Every plot costs about a fifth of a second: on a page of more rankings, tasks get only their forest plot.
@@ -80,6 +86,7 @@ def render_report(board: Board, title: str | None = None) -> str:
         notes=(*board.notes, *([left_out] if crowded else [])),
         suites=_suites(board),
         matrices=[_matrix(board, own) for own in _by_split(board) if len(own) > 1],
+        prizes=board.rules.prizes,
         rankings=[
             _ranking(one, at, alone, shared, crowded and one.kind == "task")
             for at, one in enumerate(board.everything)
@@ -191,10 +198,9 @@ def _ranking(ranking: Ranking, at: int, alone: bool, shared: list[str], few_plot
         for kind in kinds
     }
     manifest, table = ranking.manifest, ranking.table
-    groups = ranking.tie_group_lists()
     letters = [
-        {"letter": group_letter(number), "teams": _some(group)}
-        for number, group in enumerate(groups, start=1)
+        {"letter": letter, "teams": _some(group)}
+        for letter, group in zip(group_names(ranking), ranking.groups, strict=True)
     ]
     top = table.iloc[0] if len(table) else None
     return {
@@ -206,7 +212,7 @@ def _ranking(ranking: Ranking, at: int, alone: bool, shared: list[str], few_plot
         "question": manifest.readable_question,
         "metric": ranking.metric_title,
         "direction": direction_words(ranking),
-        "n_units": ranking.n_units,
+        "n_units": levels_words(ranking),
         "unit": manifest.unit,
         "benchmark": ranking.benchmark,
         "verdict": verdict(ranking),
@@ -234,67 +240,100 @@ def _some(teams: list[str], most: int = 8) -> str:
 
 
 def _rows(ranking: Ranking) -> list[dict[str, Any]]:
-    rows, before = [], None
-    several = ranking.table["tie_group"].nunique() < len(ranking.table)
+    rows, breaks = [], find_breaks(ranking)
+    several = len(breaks) < len(ranking.table) - 1
     extras = cells_of(ranking, ranking.extra_columns)
-    for row, extra in zip(rows_of(ranking.table.head(MOST_ROWS)), extras, strict=False):
-        p, sure = p_cell(row, ranking.rules, len(ranking.pairs))
+    for at, (row, extra) in enumerate(zip(rows_of(ranking.table.head(MOST_ROWS)), extras, strict=False)):
+        p, sure = p_cell(row, ranking)
         rows.append(
             {
                 "rank": row.rank,
                 "team": shown_name(row.team),
                 "marks": marks_of(row),
                 "floor": row.role != "entry",
-                "new_group": several and before is not None and row.tie_group != before,
+                "new_group": several and at in breaks,
                 "score": score_text(row.score),
                 "bounds": bounds_text(row.ci95_low, row.ci95_high),
                 "tie_break": score_text(row.tie_break),
                 "extra": extra,
                 "behind": score_text(row.delta_leader),
-                "behind_bounds": bounds_text(row.delta_leader_low, row.delta_leader_high),
+                "behind_bounds": bounds_text(row.judged_leader_low, row.judged_leader_high),
                 "ahead": score_text(row.delta_next),
-                "ahead_bounds": bounds_text(row.delta_next_low, row.delta_next_high),
+                "ahead_bounds": bounds_text(row.judged_next_low, row.judged_next_high),
                 "p": p + (" *" if sure else ""),
-                "tie": group_letter(row.tie_group),
+                "tie": letters_text(row.letters),
                 "first": share_text(row.p_top1),
                 "top3": share_text(row.p_top3),
                 "ranks": ranks_text(row.rank_low, row.rank_high),
                 "prize": row.prize if known(row.prize) else UNKNOWN,
             }
         )
-        before = row.tie_group
     return rows
 
 
 def _pair_rows(ranking: Ranking) -> list[dict[str, str]]:
-    draws = ranking.rules.n_draws
     return [
         {
             "above": shown_name(row.team_a),
             "below": shown_name(row.team_c),
-            "delta": interval_text(row.delta_point, row.ci95_low, row.ci95_high),
-            "p": p_text(row.p_boot, draws),
-            "p_holm": p_text(row.p_holm, draws, len(ranking.pairs)),
-            "words": "yes" if row.significant_after_holm else "no",
+            "delta": interval_text(row.delta, row.ci95_low, row.ci95_high),
+            "judged": bounds_text(row.judged_low, row.judged_high) or UNKNOWN,
+            "p_holm": pair_p_text(ranking, row.p_holm),
+            "words": verdict_words(row, ranking),
+            "star": "*" if row.verdict == BETTER else "",
         }
         for row in rows_of(ranking.pairs.head(MOST_PAIRS))
     ]
 
 
 def _pairs_words(ranking: Ranking) -> str:
-    n = len(ranking.pairs)
-    first = f", the first {MOST_PAIRS} of {n} shown" if n > MOST_PAIRS else ""
-    over = f"Holm's correction over {n} comparison{'' if n == 1 else 's'}"
-    return f"{PAIR_WORDS[ranking.rules.pairs]}; {over}{first}"
+    n, shown = len(ranking.verdicts), min(len(ranking.pairs), MOST_PAIRS)
+    first = (
+        f"; the first {shown} of {n:,} shown, neuroarena board --export verdicts writes all"
+        if n > shown
+        else ""
+    )
+    return f"{alpha_words(ranking)}{first}"
 
 
 def _reading(board: Board) -> list[str]:
     rules = board.rules
+    prizes = (
+        ["Floors (chance, dummy, classical) and organisers stand where their scores put them and take no prize; the "
+         "prize column counts the others."]
+        if rules.prizes
+        else ["Floors (chance, dummy, classical) stand where their scores put them."]
+    )  # fmt: skip
+    failed = "A team whose run failed, or whose scores are not finite, is never ranked: it is listed with the reason."
+    if rules.inference == "seed":
+        return [*_seed_reading(rules), *prizes, failed]
+    return [
+        "Levels: what was sampled independently, people where units belong to people, otherwise units. "
+        "Score [low, high]: the 95 % interval over the levels, each left out in turn. Fewer than six levels prove "
+        "nothing: there is no interval, no p and no letter.",
+        "Every pair of teams has one verdict, and stars, letters, ranks and sentences are read off it: better, "
+        "equivalent (no difference that matters), undecided, or none.",
+        f"p: two-sided, corrected after Holm over all pairs of the board; * marks better, at or below {rules.alpha:g}. "
+        "The interval beside a difference is the one at which it was judged: it excludes 0 exactly when the verdict is "
+        "better.",
+        "Groups: two teams share a letter exactly when neither is better. Ranks: those that a team can have, below all "
+        "that are better and above all that it is better than.",
+        "Behind the leader and ahead of the next: positive numbers, in units of the score, whichever "
+        "direction is better.",
+        f"P(1st), P(top 3): how often a team has such a rank in {rules.n_draws:,} draws of whole levels.",
+        *prizes,
+        failed,
+    ]
+
+
+def _seed_reading(rules: Rules) -> list[str]:
     first = "; where units belong to clusters, the clusters are drawn first." if rules.cluster else "."
     return [
+        "This board concludes by the rule of its challenge, which is optimistic on few units: docs/statistics.md says "
+        "by how much.",
         f"Score [low, high]: the 95 % interval from {rules.n_draws:,} bootstrap draws. Each draw picks the "
         f"units again with replacement, the same units for every team, so that differences are paired{first}",
-        "Tie groups: going down the order, a team has its group's letter when the paired interval of its "
+        "Groups: going down the order, a team has its group's letter when the paired interval of its "
         "difference from the group's best contains 0. Read the groups before the ranks.",
         "p: two-sided, from the same draws, adjusted by Holm over the comparisons named; * marks those at or "
         f"below {rules.alpha:g}. With {rules.n_draws:,} draws no p-value below {1 / rules.n_draws:g} can be "
@@ -302,10 +341,6 @@ def _reading(board: Board) -> list[str]:
         "Behind the leader and ahead of the next: positive numbers, in units of the score, whichever "
         "direction is better.",
         "P(1st), P(top 3), ranks: how often a team has such a rank over the draws; equals share a rank.",
-        "Floors (chance, dummy, classical) and organisers stand where their scores put them and take no "
-        "prize; the prize column counts the others.",
-        "A team whose run failed, or whose scores are not finite, is never ranked: it is listed with the "
-        "reason.",
     ]
 
 
@@ -324,8 +359,8 @@ def _recipe(board: Board) -> list[tuple[str, str]]:
             "Bootstrap",
             f"{rules.method}, {rules.n_draws:,} draws, seed {rules.seed}, {drawn.get('generator', UNKNOWN)}",
         ),
-        ("Pairs", f"{rules.pairs}, alpha {rules.alpha:g}, Holm"),
-        ("No prizes for", ", ".join(rules.no_prizes) or "nobody is left out"),
+        ("Verdicts", f"{rules.inference}, alpha {rules.alpha:g}, Holm"),
+        *([("No prizes for", ", ".join(rules.no_prizes) or "nobody is left out")] if rules.prizes else []),
     ]
 
 

@@ -26,16 +26,24 @@ class Rules(BaseModel):
         rank are counted: a failed one costs no place among the last N.
     as_of : datetime, optional
         Submissions after this time are not seen. It needs a time zone.
+    inference : {"verdicts", "seed"}
+        What a board concludes from: one verdict per pair, corrected over all pairs
+        (:func:`neuroarena.statistics.verdicts`); or the rule of the 2026 challenge (percentile bootstrap, tie groups),
+        whose numbers every board stores as ``seed_*`` in any case.
+    rope : float, optional
+        Teams that differ by less than this are equivalent; by default nu of the manifest.
     pairs : {"neighbours", "leader", "all"}
-        The comparisons that Holm's correction is made over.
+        The comparisons that Holm's correction is made over in the challenge's rule; verdicts always count all pairs.
     alpha : float
         Family-wise level.
     n_draws, seed, method
         Of the bootstrap. Every ranking derives its own seed from this one.
+    prizes : bool
+        Whether the board is a competition's: pages then show who may take a prize.
     no_prizes : tuple of str
         Roles that are shown where they stand and take no prize.
     cluster : bool
-        Whether to draw clusters first, where the manifest names them and one owns several units.
+        Whether the challenge's rule draws clusters first, where the manifest names them and one owns several units.
 
     Examples
     --------
@@ -47,11 +55,14 @@ class Rules(BaseModel):
 
     rule: str = "best-ever"
     as_of: AwareDatetime | None = None
+    inference: Literal["verdicts", "seed"] = "verdicts"
+    rope: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
     pairs: Literal["neighbours", "leader", "all"] = "neighbours"
     alpha: Annotated[float, Field(gt=0, lt=1)] = 0.05
     n_draws: Annotated[int, Field(ge=1)] = 10_000
     seed: Annotated[int, Field(ge=0)] = 0
     method: Literal["fast", "exact"] = "fast"
+    prizes: bool = False
     no_prizes: tuple[Role, ...] = ("chance", "dummy", "classical", "organiser")
     cluster: bool = True
 

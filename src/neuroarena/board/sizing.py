@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from neuroarena.errors import InputError
-from neuroarena.statistics import Draws, half_width, meets_resolution, required_units
+from neuroarena.statistics import (
+    Draws,
+    half_width,
+    meets_resolution,
+    required_units,
+    units_for_better,
+    units_for_equivalent,
+)
 
 
 @dataclass(frozen=True)
@@ -39,7 +46,15 @@ class Resolution:
         apart. From draws it is the median over pairs, paired; without them sqrt(2) times the half width,
         which pairing makes smaller.
     paired : bool
-        Whether `smallest_difference` was measured on paired draws.
+        Whether `smallest_difference` was measured on pairs of teams.
+    difference_sigma : float or None
+        Deviation of the difference of two teams on one level: the standard error times sqrt(n_levels), the median
+        over the pairs.
+    n_levels, n_teams : int or None
+        Independent levels and teams there are now.
+    levels_for_better, levels_for_equivalent : int or None
+        Levels with which a true difference of nu is called "better", and equal teams are called "equivalent", 8 times
+        in 10.
     """
 
     sigma: float | None
@@ -50,6 +65,11 @@ class Resolution:
     required_units: int | None
     smallest_difference: float | None
     paired: bool = False
+    difference_sigma: float | None = None
+    n_levels: int | None = None
+    n_teams: int | None = None
+    levels_for_better: int | None = None
+    levels_for_equivalent: int | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as plain data."""
@@ -122,6 +142,64 @@ def resolution(
     return Resolution(**{**found.to_dict(), "smallest_difference": paired, "paired": True})
 
 
+def resolve_verdicts(found: Resolution, rows: pd.DataFrame, teams: Sequence[str]) -> Resolution:
+    """Add what a verdict needs, measured on the pairs of these teams.
+
+    Parameters
+    ----------
+    found
+        The resolution of single scores.
+    rows
+        Verdicts of all pairs.
+    teams
+        Whose pairs count; all pairs where these teams have none.
+    """
+    own = rows[rows["a"].isin(teams) & rows["c"].isin(teams) & (rows["se"] > 0)]
+    if own.empty:
+        own = rows[rows["se"] > 0]
+    if own.empty:
+        return replace(found, smallest_difference=None, paired=False)
+    n_levels = int(own["n_levels"].iloc[0])
+    sigma = float(np.median(own["se"])) * math.sqrt(n_levels)
+    widths = np.array([high - low for low, high in own["judged"]])
+    known = widths[np.isfinite(widths)]
+    n_teams = round((1 + math.sqrt(1 + 8 * len(rows))) / 2)
+    return replace(
+        found,
+        smallest_difference=float(np.median(known)) / 2 if len(known) else None,
+        paired=bool(len(known)),
+        n_teams=n_teams,
+        **verdict_needs(sigma, found.nu, n_teams),
+        n_levels=n_levels,
+    )
+
+
+def verdict_needs(sigma: float, nu: float | None, n_teams: int) -> dict[str, Any]:
+    """Return how many levels a verdict on a difference of nu needs, as fields of a `Resolution`.
+
+    Parameters
+    ----------
+    sigma
+        Deviation of the difference of two teams on one level.
+    nu
+        The smallest difference that matters; None when none is stated.
+    n_teams
+        Teams on the board: all their pairs are counted.
+
+    Examples
+    --------
+    >>> verdict_needs(1.0, 0.5, 10)["levels_for_better"]
+    75
+    """
+    needs: dict[str, Any] = {"difference_sigma": sigma}
+    for name, units_for in (("better", units_for_better), ("equivalent", units_for_equivalent)):
+        try:
+            needs[f"levels_for_{name}"] = None if not nu else units_for(nu, sigma, n_teams)
+        except InputError:  # more than ten million
+            needs[f"levels_for_{name}"] = None
+    return needs
+
+
 def size_text(found: Resolution, metric: str = "") -> list[str]:
     """Describe a resolution in sentences.
 
@@ -131,6 +209,8 @@ def size_text(found: Resolution, metric: str = "") -> list[str]:
     'Deviation of a unit score: 0.2.'
     """
     of = f" of {metric}" if metric else ""
+    if found.sigma is None and found.difference_sigma is not None:
+        return _verdict_text(found)
     if found.sigma is None:
         return ["The deviation of a unit score cannot be estimated from fewer than two units that differ."]
     lines = [f"Deviation of a unit score{of}: {found.sigma:.4g}."]
@@ -140,11 +220,30 @@ def size_text(found: Resolution, metric: str = "") -> list[str]:
             f"± {found.half_width:.4g} (95 %)."
         )
     if found.smallest_difference is not None:
-        how = "measured on paired draws" if found.paired else "without pairing; pairing makes it smaller"
+        how = "measured on pairs of teams" if found.paired else "without pairing; pairing makes it smaller"
         lines.append(
             f"Two teams closer than about {found.smallest_difference:.4g} are not told apart ({how})."
         )
     if found.nu is not None:
         verdict = {True: " They are there.", False: " There are fewer.", None: ""}[found.meets]
         lines.append(f"A half width of {found.nu:.4g} needs {found.required_units} units.{verdict}")
+    if found.difference_sigma is not None:
+        lines += _verdict_text(found)
+    return lines
+
+
+def _verdict_text(found: Resolution) -> list[str]:
+    now = "" if found.n_levels is None else f" (there are {found.n_levels})"
+    lines = [
+        f"Deviation of the difference of two teams on one independent level: {found.difference_sigma:.4g}."
+    ]
+    needs = (
+        (found.levels_for_better, f"To call a true difference of {found.nu} better"),
+        (found.levels_for_equivalent, f"To call equal teams equivalent within {found.nu}"),
+    )
+    lines += [
+        f"{words} 8 times in 10, {found.n_teams} teams need {number} independent levels{now}."
+        for number, words in needs
+        if number is not None
+    ]
     return lines

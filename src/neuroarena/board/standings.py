@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from neuroarena.board.ranking import Ranking, stability
+from neuroarena.board.ranking import Ranking
+from neuroarena.board.seed_rule import stability
 from neuroarena.errors import InputError
 from neuroarena.statistics import (
     Draws,

@@ -21,9 +21,11 @@ from neuroarena.board.wording import (
     column_heading,
     column_notes,
     direction_words,
-    group_letter,
+    find_breaks,
     interval_text,
     known,
+    letters_text,
+    levels_words,
     marks_of,
     p_cell,
     p_heading,
@@ -33,6 +35,7 @@ from neuroarena.board.wording import (
     share_text,
     shared_warnings,
     shown_name,
+    verdict,
 )
 
 PLAIN_WIDTH = 100
@@ -96,6 +99,8 @@ def ranking_view(ranking: Ranking, width: int = PLAIN_WIDTH, said: Sequence[str]
         parts += _ranking_tables(ranking, width)
     for row in rows_of(ranking.unranked):
         parts.append(Text(f"  not ranked  {shown_name(row.team)}: {shown_name(row.reason)}", style="red"))
+    if len(ranking.table) > 1:
+        parts.append(Text(verdict(ranking)))
     parts += [Text(f"! {warning}", style="yellow") for warning in ranking.warnings if warning not in said]
     return Padding(Group(*parts), (0, 0, 1, 0))
 
@@ -105,7 +110,7 @@ def _title(ranking: Ranking) -> Text:
     label.append(f"   {ranking.metric_title}, {direction_words(ranking)}", style="default not bold")
     if ranking.simulated:
         label.append("   simulated", style="bold magenta")
-    label.append(f"\n{ranking.benchmark}, {ranking.n_units} units", style="dim not bold")
+    label.append(f"\n{ranking.benchmark}, {levels_words(ranking)}", style="dim not bold")
     return label
 
 
@@ -138,16 +143,15 @@ def _ranking_table(ranking: Ranking, width: int, besides: Sequence[str]) -> Tabl
     if wide:
         table.add_column("behind", justify="right", no_wrap=True)
     table.add_column(p_heading(ranking.rules), justify="right", no_wrap=True)
-    table.add_column("tie", justify="center", no_wrap=True)
+    table.add_column("groups", justify="center", no_wrap=True)
     table.add_column("P(1st)", justify="right", no_wrap=True)
     if wide:
         table.add_column("ranks", justify="right", no_wrap=True)
-    before = None
-    several = ranking.table["tie_group"].nunique() < len(ranking.table)
-    for row, more in zip(rows_of(ranking.table), cells_of(ranking, besides), strict=True):
-        if several and before is not None and known(row.tie_group) and row.tie_group != before:
+    breaks = find_breaks(ranking)
+    several = len(breaks) < len(ranking.table) - 1
+    for at, (row, more) in enumerate(zip(rows_of(ranking.table), cells_of(ranking, besides), strict=True)):
+        if several and at in breaks:
             table.add_section()
-        before = row.tie_group
         cells: list[Any] = [
             str(row.rank),
             _team_cell(row),
@@ -156,8 +160,8 @@ def _ranking_table(ranking: Ranking, width: int, besides: Sequence[str]) -> Tabl
         ]
         if wide:
             cells.append(score_text(row.delta_leader))
-        p, sure = p_cell(row, ranking.rules, len(ranking.pairs))
-        cells += [p + (" *" if sure else "  "), group_letter(row.tie_group), share_text(row.p_top1)]
+        p, sure = p_cell(row, ranking)
+        cells += [p + (" *" if sure else "  "), letters_text(row.letters), share_text(row.p_top1)]
         if wide:
             cells.append(ranks_text(row.rank_low, row.rank_high))
         table.add_row(*cells, style="" if row.role == "entry" else "dim")

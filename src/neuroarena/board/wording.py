@@ -9,9 +9,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from neuroarena.board.ranking import VERY_FEW_UNITS, Ranking
+from neuroarena.board.inference import margin_of
+from neuroarena.board.ranking import Ranking
 from neuroarena.board.rules import Rules
 from neuroarena.scoring import METRICS
+from neuroarena.statistics import MINIMUM_LEVELS
+from neuroarena.statistics.letters import LETTERS
+from neuroarena.statistics.verdicts import BETTER, BEYOND, EQUIVALENT, NONE, UNDECIDED
 
 UNKNOWN = "–"
 ROLE_WORDS = {
@@ -99,14 +103,15 @@ def interval_text(value: Any, low: Any, high: Any) -> str:
     return f"{score_text(value)} {bounds_text(low, high)}".strip()
 
 
-def p_text(p: Any, n_draws: int, comparisons: int = 1) -> str:
-    """Return a p-value; with B draws the smallest that can be resolved is 1/B, and 0 is never printed.
+def p_text(p: Any, n_draws: int = 10_000, comparisons: int = 1) -> str:
+    """Return a p-value; 0 is never printed, because no board can know it.
 
-    An adjusted one is resolved as finely as the smallest p times the number of comparisons.
+    With B draws the smallest p that can be resolved is 1/B, an adjusted one as many times that as there are
+    comparisons; a p that was not drawn is printed down to 0.0001.
 
     Examples
     --------
-    >>> p_text(0.0, 10_000), p_text(0.0312, 10_000), p_text(1.0, 10_000), p_text(0.0, 10_000, comparisons=190)
+    >>> p_text(0.0), p_text(0.0312), p_text(1.0), p_text(0.0, 10_000, comparisons=190)
     ('< 0.0001', '0.031', '1.000', '< 0.019')
     """
     if not known(p):
@@ -117,16 +122,51 @@ def p_text(p: Any, n_draws: int, comparisons: int = 1) -> str:
     return f"{p:.3f}" if p >= 0.001 else f"{p:.1g}" if p < 0.0001 else f"{p:.4f}"
 
 
+def pair_p_text(ranking: Ranking, p: Any, adjusted: bool = True) -> str:
+    """Return the p of a pair as its ranking resolves it."""
+    if ranking.moments is not None:
+        return p_text(p)
+    return p_text(p, ranking.rules.n_draws, len(ranking.verdicts) if adjusted else 1)
+
+
 def p_heading(rules: Rules) -> str:
     """Head the column of p-values: which comparison of each row they belong to."""
     return "p leader" if rules.pairs == "leader" else "p next"
 
 
-def p_cell(row: Any, rules: Rules, comparisons: int) -> tuple[str, bool]:
-    """Return the adjusted p-value that a row of a ranking shows, and whether it is significant."""
-    leader = rules.pairs == "leader"
+def p_cell(row: Any, ranking: Ranking) -> tuple[str, bool]:
+    """Return the adjusted p-value that a row of a ranking shows, and whether its verdict is "better"."""
+    leader = ranking.rules.pairs == "leader"
     p, sure = (row.p_holm_leader, row.significant_leader) if leader else (row.p_holm, row.significant)
-    return p_text(p, rules.n_draws, comparisons), bool(known(sure) and sure)
+    return pair_p_text(ranking, p), bool(known(sure) and sure)
+
+
+def letters_text(letters: Any) -> str:
+    """Return the letters of a team, or a dash where there are none.
+
+    Examples
+    --------
+    >>> letters_text("ab"), letters_text(None)
+    ('ab', '–')
+    """
+    return str(letters) if known(letters) else UNKNOWN
+
+
+def group_names(ranking: Ranking) -> list[str]:
+    """Return the letter of each group of a ranking, in the order of `Ranking.groups`."""
+    if ranking.moments is None:
+        return list(dict.fromkeys(str(name) for name in ranking.table["letters"] if known(name)))
+    return list(LETTERS[: len(ranking.groups)])
+
+
+def find_breaks(ranking: Ranking) -> set[int]:
+    """Find the rows above which everybody is better than everybody below: no letter spans the line."""
+    teams = ranking.table["team"].tolist()
+    place = {team: at for at, team in enumerate(teams)}
+    spanned = {at for group in ranking.groups for at in range(place[group[0]] + 1, place[group[-1]] + 1)}
+    if not ranking.groups:
+        return set()
+    return set(range(1, len(teams))) - spanned
 
 
 def share_text(share: Any) -> str:
@@ -161,23 +201,6 @@ def ranks_text(low: Any, high: Any) -> str:
     return str(first) if first == last else f"{first}–{last}"
 
 
-def group_letter(group: Any) -> str:
-    """Return the letter of a tie group: A, B, ..., Z, AA, AB, ...
-
-    Examples
-    --------
-    >>> group_letter(1), group_letter(27)
-    ('A', 'AA')
-    """
-    if not known(group):
-        return UNKNOWN
-    number, letters = int(group), ""
-    while number > 0:
-        number, rest = divmod(number - 1, 26)
-        letters = chr(ord("A") + rest) + letters
-    return letters
-
-
 def direction_words(ranking: Ranking) -> str:
     """Return which scores are better, in words."""
     return f"{ranking.manifest.direction} is better"
@@ -189,25 +212,46 @@ def marks_of(row: Any) -> str:
 
 
 def verdict(ranking: Ranking) -> str:
-    """Describe in a sentence or two who leads and who cannot be told apart from the leader."""
+    """Describe in a sentence or two who leads, and what is known about the others.
+
+    It is read off the verdicts of the leader's pairs, as every star and letter is.
+    """
     if ranking.table.empty:
         return "Nobody can be ranked."
     top = ranking.table.iloc[0]
-    leader = shown_name(top["team"])
-    metric = ranking.metric_title
-    first = (
-        f"{leader} has the best {metric}: {interval_text(top['score'], top['ci95_low'], top['ci95_high'])}."
-    )
-    groups = ranking.tie_group_lists()
-    if len(ranking.table) == 1 or not groups:
-        return first
-    beside = [shown_name(team) for team in groups[0][1:]]
-    if not beside and ranking.n_units < VERY_FEW_UNITS:
-        return f"{first} It is ahead of every other entry, but {ranking.n_units} units prove little."
-    if not beside:
-        return f"{first} Every other entry is told apart from it."
-    more = f" and {len(beside) - 4} more" if len(beside) > 4 else ""
-    return f"{first} Not told apart from it: {', '.join(beside[:4])}{more}."
+    score = interval_text(top["score"], top["ci95_low"], top["ci95_high"])
+    first = f"{shown_name(top['team'])} leads: {ranking.metric_title} {score}"
+    others = ranking.table.iloc[1:]
+    if others.empty:
+        return f"{first}."
+    said = others["verdict_leader"].fillna("not compared").tolist()
+    names = [shown_name(team) for team in others["team"]]
+    if set(said) <= {NONE, "not compared"}:
+        return f"{first}. There are no verdicts here."
+    parts = [f"better than {said.count(BETTER)} of {len(said)}"]
+    margin = margin_of(ranking.manifest, ranking.rules)
+    alike = "identical" if margin is None else f"no difference above {margin:g}"
+    for word, shown in ((EQUIVALENT, alike), (UNDECIDED, "undecided"), (NONE, "no verdict")):
+        found = [name for name, own in zip(names, said, strict=True) if own == word]
+        if found:
+            more = f" and {len(found) - 4} more" if len(found) > 4 else ""
+            parts.append(f"{shown}: {', '.join(found[:4])}{more}")
+    return f"{first}; {'; '.join(parts)}."
+
+
+def levels_words(ranking: Ranking) -> str:
+    """Return how many units and independent levels a ranking has, in words."""
+    units = f"{ranking.n_units} unit{'' if ranking.n_units == 1 else 's'}"
+    if ranking.moments is None or ranking.n_levels == ranking.n_units:
+        return units
+    return f"{units} of {scope_words(ranking)}"
+
+
+def scope_words(ranking: Ranking) -> str:
+    """Return what the verdicts are about: which factors are random, and how many levels they have."""
+    if len(ranking.verdicts) and isinstance(ranking.verdicts["scope"].iloc[0], str):
+        return str(ranking.verdicts["scope"].iloc[0]).removeprefix("random: ")
+    return f"{ranking.n_levels} {ranking.levels}"
 
 
 def shared_warnings(rankings: Sequence[Ranking]) -> list[str]:
@@ -227,11 +271,45 @@ PAIR_WORDS = {
 
 def column_notes(rules: Rules) -> list[str]:
     """Explain what the columns of a ranking mean."""
+    if rules.inference == "seed":
+        return [
+            f"[low, high]: 95 % interval, {rules.n_draws:,} bootstrap draws of the units, the same for every "
+            "team. behind: distance from the leader.",
+            "groups: teams with one letter are not told apart from the best of their group (the paired interval "
+            "holds 0).",
+            f"p: Holm-adjusted ({PAIR_WORDS[rules.pairs]}); * is significant at {rules.alpha:g}. "
+            "P(1st): share of the draws in which a team is first. ranks: 95 % interval of the rank.",
+        ]
     return [
-        f"[low, high]: 95 % interval, {rules.n_draws:,} bootstrap draws of the units, the same for every "
-        "team. behind: distance from the leader.",
-        "tie: teams with one letter are not told apart from the best of their group (the paired interval "
-        "holds 0).",
-        f"p: Holm-adjusted ({PAIR_WORDS[rules.pairs]}); * is significant at {rules.alpha:g}. "
-        "P(1st): share of the draws in which a team is first. ranks: 95 % interval of the rank.",
+        "[low, high]: 95 % interval over the independent levels. behind: distance from the leader.",
+        f"p: corrected after Holm over all pairs; * means better at {rules.alpha:g}. groups: two teams share a letter "
+        "exactly when neither is better.",
+        "ranks: the ranks that a team can have. P(1st): share of draws of whole levels in which a team is first.",
     ]
+
+
+def alpha_words(ranking: Ranking) -> str:
+    """Return at which level the pairs of a ranking were judged, over how many, and what is random."""
+    n = len(ranking.verdicts)
+    pairs = f"{n:,} pair{'' if n == 1 else 's'}"
+    if ranking.moments is None:
+        return f"{PAIR_WORDS[ranking.rules.pairs]}; Holm over {pairs}, alpha {ranking.rules.alpha:g}"
+    return f"Holm over all {pairs}, alpha {ranking.rules.alpha:g}; {scope_words(ranking)}"
+
+
+def verdict_words(row: Any, ranking: Ranking, alone: bool = False) -> str:
+    """Return the verdict of a pair (a row of `Ranking.pairs`) in words.
+
+    A pair of which only the interval of its own excludes 0 is undecided once all pairs are counted; `alone` says that
+    this pair was judged alone.
+    """
+    if row.verdict == EQUIVALENT:
+        margin = margin_of(ranking.manifest, ranking.rules)
+        return "equivalent: identical" if margin is None else f"equivalent: no difference above {margin:g}"
+    if row.verdict == NONE:
+        return f"no verdict: {row.n_levels} {ranking.levels}, {MINIMUM_LEVELS} needed"
+    n_pairs = 1 if alone or ranking.moments is None else len(ranking.verdicts)
+    if row.verdict == UNDECIDED and row.ci95_low > 0 and n_pairs > 1:
+        return f"undecided once all {n_pairs:,} pairs are counted"
+    beyond = f", by {margin_of(ranking.manifest, ranking.rules):g} or more" if row.margin == BEYOND else ""
+    return f"{row.verdict}{beyond}"

@@ -11,6 +11,7 @@ from neuroarena.cli import (
     admin,
     boards,
     checks,
+    comparing,
     data,
     demonstration,
     exporting,
@@ -19,6 +20,7 @@ from neuroarena.cli import (
     results,
     running,
     scoring,
+    sizing,
     startkit,
     submitting,
     verbs,
@@ -60,9 +62,9 @@ app.command("score", cls=FamilyCommand, short_help="Score a file of predictions,
     scoring.score_file
 )
 app.add_typer(results.app, name="results", short_help="List, rename and remove kept results.")
-app.command("board", short_help="Rank decoders, with intervals and tie groups.")(boards.board)
-app.command("compare", short_help="Compare decoders in pairs.")(boards.compare)
-app.command("size", short_help="How many units a board needs.")(boards.size)
+app.command("board", short_help="Rank decoders, and say which differences are real.")(boards.board)
+app.command("compare", short_help="Compare decoders in pairs.")(comparing.compare)
+app.command("size", short_help="How many units a board needs.")(sizing.size)
 app.add_typer(
     exporting.app, name="export", short_help="Write results as a submission, or as a paper's figure."
 )

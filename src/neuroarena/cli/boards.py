@@ -1,9 +1,8 @@
-"""``neuroarena board``, ``compare`` and ``size``: from results to rankings."""
+"""``neuroarena board``: from results to rankings."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -37,17 +36,17 @@ Draws = Annotated[int | None, typer.Option("--draws", min=100, help="Bootstrap d
 Exact = Annotated[
     bool, typer.Option("--exact", help="Draw as an auditor would, with one legacy generator per draw.")
 ]
+Rope = Annotated[
+    float | None,
+    typer.Option(
+        "--rope",
+        min=0,
+        help="Teams that differ by less than this are equivalent. Default: nu of the manifest, where it has one.",
+    ),
+]
 AllowMixed = Annotated[
     bool, typer.Option("--allow-mixed", help="Rank entries of different definitions side by side, marked.")
 ]
-
-
-class Pairs(StrEnum):
-    """Which pairs to compare."""
-
-    neighbours = "neighbours"
-    leader = "leader"
-    all = "all"
 
 
 SourceOption = Annotated[
@@ -75,12 +74,16 @@ RulesOption = Annotated[
     typer.Option(
         "--rules",
         metavar="FILE|NAME",
-        help="Rules as TOML (rule, as_of, pairs, no_prizes, ...), or the name of rules that a family ships.",
+        help="Rules as TOML (rule, as_of, inference, no_prizes, ...), or the name of rules that a family ships.",
     ),
 ]
 Export = Annotated[
     tuple[str, Path] | None,
-    typer.Option("--export", metavar="KIND FILE", help="Also write csv, json, parquet, latex or html."),
+    typer.Option(
+        "--export",
+        metavar="KIND FILE",
+        help="Write csv, json, parquet, latex, html or verdicts (one row per pair) instead of printing.",
+    ),
 ]
 Plots = Annotated[
     Path | None, typer.Option("--plots", metavar="DIR", help="Also write the plots, as SVG and PNG.")
@@ -104,6 +107,7 @@ def board(
     rules_from: RulesOption = None,
     rule: Rule = None,
     as_of: AsOf = None,
+    rope: Rope = None,
     draws: Draws = None,
     exact: Exact = False,
     allow_mixed: AllowMixed = False,
@@ -112,12 +116,12 @@ def board(
     over_tracks: OverTracksOption = None,
     as_json: Json = False,
 ) -> None:
-    """Rank decoders, with intervals, tie groups and the chance that each is best."""
+    """Rank decoders, with intervals and one verdict per pair: which are better, equivalent, or undecided."""
     from neuroarena.board.importing import Imported, find_importer
 
     readers = _find_readers(results, source)
     if not all(name is None or find_importer(name).rankable for name in readers):
-        given = {"--rules": rules_from, "--rule": rule, "--as-of": as_of, "--draws": draws}
+        given = {"--rules": rules_from, "--rule": rule, "--as-of": as_of, "--rope": rope, "--draws": draws}
         refuse_unused(
             {**given, "--plots": plots, "--over-tracks": over_tracks}, "a board that has no unit scores"
         )
@@ -125,13 +129,13 @@ def board(
     if not isinstance(read, Imported):
         _show_published(read, export, as_json)
         return
-    made = _rank(read.entries, _rules(rule, as_of, draws, exact, None, rules_from), allow_mixed)
+    made = rank_entries(read.entries, typed_rules(rule, as_of, rope, draws, exact, rules_from), allow_mixed)
     _write(made, export, plots)
     if over_tracks is not None:
         _over_tracks(made, over_tracks, as_json)
     elif as_json:
         print_json(made.to_dict() | dict(read.extra) | _own_standings(made))
-    else:
+    elif export is None:
         from neuroarena.board import print_board
 
         print_board(made)
@@ -244,25 +248,25 @@ def _find_readers(paths: list[Path], source: str | None = None) -> dict[str | No
     return readers
 
 
-def _rules(
+def typed_rules(
     rule: str | None,
     as_of: str | None,
+    rope: float | None,
     draws: int | None,
     exact: bool,
-    pairs: Pairs | None,
     rules_from: str | None = None,
 ) -> Rules:
     typed = {
         "rule": rule,
         "as_of": as_of,
+        "rope": rope,
         "n_draws": draws,
         "method": "exact" if exact else None,
-        "pairs": None if pairs is None else pairs.value,
     }
     return _read_rules(rules_from, typed)
 
 
-def _rank(entries: list[Entry], rules: Rules, allow_mixed: bool = False) -> Board:
+def rank_entries(entries: list[Entry], rules: Rules, allow_mixed: bool = False) -> Board:
     from neuroarena.benchmarks import canonical_order
     from neuroarena.board import Board
 
@@ -282,7 +286,7 @@ def _read_rules(where: str | None, typed: Mapping[str, Any]) -> Rules:
     return Rules.of(**shipped | {name: value for name, value in typed.items() if value is not None})
 
 
-def _entries(paths: list[Path], split: str | None, allow_mixed: bool = False) -> list[Entry]:
+def read_entries(paths: list[Path], split: str | None, allow_mixed: bool = False) -> list[Entry]:
     """Read results that can be ranked, or refuse a board that has no unit scores."""
     from neuroarena.board.importing import Imported
     from neuroarena.errors import InputError
@@ -322,92 +326,3 @@ def _show_published(made: PublishedBoard, to: tuple[str, Path] | None, as_json: 
         print_json(made.to_dict())
     else:
         made.print()
-
-
-def compare(
-    results: Results,
-    pairs: Annotated[Pairs, typer.Option("--pairs", help="Which pairs to compare.")] = Pairs.all,
-    split: SplitOption = None,
-    rule: Rule = None,
-    as_of: AsOf = None,
-    draws: Draws = None,
-    exact: Exact = False,
-    allow_mixed: AllowMixed = False,
-    as_json: Json = False,
-) -> None:
-    """Compare decoders in pairs: difference, 95 % interval, p, and p after Holm's correction."""
-    from neuroarena.board import p_text, records
-
-    made = _rank(_entries(results, split, allow_mixed), _rules(rule, as_of, draws, exact, pairs), allow_mixed)
-    if as_json:
-        print_json(
-            [
-                {
-                    "benchmark": each.benchmark,
-                    "split": each.split,
-                    "simulated": each.simulated,
-                    "pairs": records(each.pairs),
-                }
-                for each in made.everything
-            ]
-        )
-        return
-    columns = ["first", "second", "difference", "95 % interval", "p", "p (Holm)", "verdict"]
-    for ranking in made.everything:
-        mark = " (simulated)" if ranking.simulated else ""
-        rows = [
-            [
-                pair["team_a"],
-                pair["team_c"],
-                f"{pair['delta_point']:+.4f}",
-                f"[{pair['ci95_low']:+.4f}, {pair['ci95_high']:+.4f}]",
-                p_text(pair["p_boot"], made.rules.n_draws),
-                p_text(pair["p_holm"], made.rules.n_draws, len(ranking.pairs)),
-                "different" if pair["significant_after_holm"] else "cannot be told apart",
-            ]
-            for pair in records(ranking.pairs)
-        ]
-        print_table(columns, rows, title=f"{ranking.benchmark}, {ranking.split}{mark}")
-        for warning in ranking.warnings:
-            print(f"  {warning}")
-
-
-def size(
-    results: Annotated[list[Path] | None, typer.Argument(help="Folders of results; or pass --sigma.")] = None,
-    sigma: Annotated[float | None, typer.Option("--sigma", help="Standard deviation of unit scores.")] = None,
-    nu: Annotated[float | None, typer.Option("--nu", help="Smallest difference that matters.")] = None,
-    units: Annotated[
-        int | None, typer.Option("--units", min=1, help="Number of units there are now.")
-    ] = None,
-    split: SplitOption = None,
-    as_json: Json = False,
-) -> None:
-    """Compute how many units a board needs, and what can be told apart with those it has."""
-    from neuroarena.board import size as resolution_of
-    from neuroarena.board import size_text
-    from neuroarena.errors import InputError
-
-    if (results is None or not results) and sigma is None:
-        raise InputError("Pass --sigma (and --nu), or folders of results to estimate it from.")
-    if results:
-        made = _rank(_entries(list(results), split), _rules(None, None, None, False, None))
-        found = []
-        for ranking in made.everything:
-            if ranking.resolution is None:
-                continue
-            own = ranking.resolution
-            asked = (sigma or own.sigma, own.nu if nu is None else nu, units or own.n_units)
-            same = asked == (own.sigma, own.nu, own.n_units)
-            found.append((ranking, own if same else resolution_of(*asked)))
-        if as_json:
-            print_json([{"benchmark": r.benchmark, "split": r.split, **each.to_dict()} for r, each in found])
-            return
-        for ranking, each in found:
-            print(f"{ranking.benchmark}, {ranking.split}{' (simulated)' if ranking.simulated else ''}")
-            print("\n".join(f"  {line}" for line in size_text(each, ranking.manifest.metric)))
-        return
-    answer = resolution_of(sigma, nu, units)
-    if as_json:
-        print_json(answer.to_dict())
-    else:
-        print("\n".join(size_text(answer)))

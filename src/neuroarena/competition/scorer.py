@@ -56,7 +56,7 @@ def score_run(arena: Arena, job: Job) -> None:
     checked = check_submission(path, manifest, arena.ids(track.name))
     units = score(checked.table, arena.vault.truth(track.name), manifest, source=row["file"])
     arena.vault.keep_scores(job.run, units)
-    interval = score_interval(units, manifest, track.split or "") if phase.display != "blind" else None
+    interval = score_interval(units, manifest) if phase.display != "blind" else None
     with arena.store.writing(f"team:{job.team}") as connection:
         now = arena.store.clock(connection)
         best = find_shown_best(connection, job.team, track.name, phase.name, manifest)

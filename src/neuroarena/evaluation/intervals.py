@@ -1,47 +1,45 @@
-"""The interval of one score over its units, drawn as boards draw it."""
+"""The interval of one score over the independent levels of its test set, as boards compute it."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from neuroarena.errors import UndefinedScore
+from neuroarena.errors import InputError
+from neuroarena.evaluation.levels import independent_levels, measure_levels, score_bounds
 from neuroarena.fingerprint import digest
-from neuroarena.scoring import COMBINERS, Manifest, UnitScores, columns_of
-from neuroarena.statistics import bootstrap
-
-N_DRAWS = 10_000
+from neuroarena.scoring import Manifest, UnitScores, columns_of
+from neuroarena.statistics import LeftOut, draw_intervals, score_intervals
 
 
-def score_interval(
-    unit_scores: UnitScores, manifest: Manifest, split: str, n_draws: int = N_DRAWS, seed: int = 0
-) -> tuple[float, float] | None:
-    """Return the 95 % interval of a score over its units, low end first, in the metric's own direction.
+def score_interval(unit_scores: UnitScores, manifest: Manifest) -> tuple[float, float] | None:
+    """Return the 95 % interval of a score over its levels, low end first, in the metric's own direction.
 
-    Clusters are drawn first where the manifest names them and one owns several units, as on boards. None when there
-    are fewer than two units, or when the score is not defined in some draw.
+    A level is a person where units are clustered by person, otherwise a unit. None when there are fewer than six
+    levels, or when the score is not defined without one of them.
     """
     units = unit_scores.by_unit()
-    if len(units) < 2:
-        return None
-    clusters = units["cluster"].tolist()
-    labels = clusters if manifest.cluster is not None and len(set(clusters)) < len(clusters) else None
+    clusters = [str(cluster) for cluster in units["cluster"]]
+    labels, noun = independent_levels([str(unit) for unit in units["unit"]], clusters, manifest)
     columns = columns_of(unit_scores, manifest)
     columns.pop("count", None)
-    combiner = COMBINERS.get(manifest.combiner)
-    family, _, task = manifest.name.partition("/")
-    drawn = derive_seed(seed, family, task, split)
     try:
-        draws = bootstrap(
-            {"": columns}, n_draws, labels, seed=drawn, combiner=combiner.apply, over=combiner.over
-        )
-    except UndefinedScore:
+        measured = measure_levels({"": columns}, manifest, labels, noun)
+    except InputError:
         return None
-    low, high = np.percentile(draws.scores[:, 0], [2.5, 97.5])
-    return float(low), float(high)
+    bounds = score_bounds(manifest)
+    found = (
+        score_intervals(measured, bounds=bounds)
+        if isinstance(measured, LeftOut)
+        else draw_intervals(measured, bounds=bounds)
+    )
+    low, high = float(found["low"].iloc[0]), float(found["high"].iloc[0])
+    if not np.isfinite([low, high]).all():
+        return None
+    return (low, high) if manifest.sign > 0 else (0.0 - high, 0.0 - low)
 
 
 def derive_seed(seed: int, family: str, task: str, split: str) -> int:
-    """Return the seed of the draws of a task and split, of one score and of a whole board.
+    """Return the seed of the draws of a task and split.
 
     Different tasks never share their randomness, or scores over several tracks would look too certain.
     """

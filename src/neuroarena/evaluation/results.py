@@ -71,10 +71,10 @@ class Result:
 
     @functools.cached_property
     def interval(self) -> tuple[float, float] | None:
-        """The 95 % interval of the score over units, as boards draw it; None for fewer than two units."""
+        """The 95 % interval of the score over units, as boards compute it; None for fewer than six levels."""
         if not self.complete or self.unit_scores is None:
             return None
-        return score_interval(self.unit_scores, self.manifest, self.record.split.name)
+        return score_interval(self.unit_scores, self.manifest)
 
     def predictions_of(self, seed: int) -> pd.DataFrame:
         """Return the predictions of one training seed.

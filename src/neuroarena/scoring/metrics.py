@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
@@ -84,6 +85,8 @@ class Metric:
         What must be computed over all rows first: ranks among all candidates, the spread of all targets.
     across : {"mean", "median"}
         How scores of units become one number where the metric breaks ties or is reported in addition.
+    bounds : pair of float
+        The lowest and the highest score possible; an interval never reaches beyond them.
     """
 
     name: str
@@ -99,6 +102,7 @@ class Metric:
     truth_rule: TruthRule | None = None
     whole: WholeTable | None = None
     across: Literal["mean", "median"] = "mean"
+    bounds: tuple[float, float] = (-math.inf, math.inf)
 
     def __post_init__(self) -> None:
         taken = [column for column in self.columns if column in RESERVED_COLUMNS]

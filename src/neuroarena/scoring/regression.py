@@ -5,6 +5,7 @@ Errors of seconds and of anything else are judged alike; a board says what the n
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -105,6 +106,7 @@ _SPREAD_COLUMNS = ("n", "sse", "sum_y", "sum_y2")
 MAE = Metric(
     name="mae",
     direction="lower",
+    bounds=(0.0, math.inf),
     predictions=("number",),
     function=_mae,
     title="Mean absolute error",
@@ -117,6 +119,7 @@ MAE = Metric(
 MEDIAN_ABSOLUTE_ERROR = Metric(
     name="median_absolute_error",
     direction="lower",
+    bounds=(0.0, math.inf),
     predictions=("number",),
     function=_median,
     title="Median absolute error",
@@ -137,6 +140,7 @@ _BIN_WORDS = (
 BINNED_MAE = Metric(
     name="binned_mae",
     direction="lower",
+    bounds=(0.0, math.inf),
     predictions=("number",),
     function=partial(_binned, combiner=BINNED),
     title="Binned mean absolute error",
@@ -150,6 +154,7 @@ BINNED_MAE = Metric(
 BINNED_MAE_WEIGHTED = Metric(
     name="binned_mae_weighted",
     direction="lower",
+    bounds=(0.0, math.inf),
     predictions=("number",),
     function=partial(_binned, combiner=BINNED_WEIGHTED),
     title="Binned mean absolute error, weighted",
@@ -163,6 +168,7 @@ BINNED_MAE_WEIGHTED = Metric(
 RMSE = Metric(
     name="rmse",
     direction="lower",
+    bounds=(0.0, math.inf),
     predictions=("number",),
     function=_rmse,
     title="Root mean squared error",
@@ -175,6 +181,7 @@ RMSE = Metric(
 NRMSE = Metric(
     name="nrmse",
     direction="lower",
+    bounds=(0.0, math.inf),
     predictions=("number",),
     function=_nrmse,
     title="Normalised root mean squared error",
@@ -192,6 +199,7 @@ NRMSE = Metric(
 R2 = Metric(
     name="r2",
     direction="higher",
+    bounds=(-math.inf, 1.0),
     predictions=("number",),
     function=_r2,
     title="Coefficient of determination",

@@ -222,6 +222,7 @@ _WORDS = (
 TOP5 = Metric(
     name="top5",
     direction="higher",
+    bounds=(0.0, 1.0),
     predictions=("vector",),
     function=partial(_top, k=5),
     title="Top-5 retrieval accuracy",
@@ -235,6 +236,7 @@ TOP5 = Metric(
 TOP1 = Metric(
     name="top1",
     direction="higher",
+    bounds=(0.0, 1.0),
     predictions=("vector",),
     function=partial(_top, k=1),
     title="Top-1 retrieval accuracy",
@@ -248,6 +250,7 @@ TOP1 = Metric(
 INVERSE_RANK = Metric(
     name="mean_inverse_normalised_rank",
     direction="higher",
+    bounds=(0.0, 1.0),
     predictions=("vector",),
     function=_inverse_rank,
     title="Mean inverse normalised rank",

@@ -7,6 +7,7 @@ separated by white space.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -78,6 +79,7 @@ _CHARACTERS = {"numerator": "errors", "denominator": "characters"}
 CER = Metric(
     name="cer",
     direction="lower",
+    bounds=(0.0, math.inf),
     predictions=("text",),
     function=_cer,
     title="Character error rate",
@@ -94,6 +96,7 @@ CER = Metric(
 CORPUS_CER = Metric(
     name="corpus_cer",
     direction="lower",
+    bounds=(0.0, math.inf),
     predictions=("text",),
     function=_cer,
     title="Character error rate of the corpus",
@@ -111,6 +114,7 @@ CORPUS_CER = Metric(
 WER = Metric(
     name="wer",
     direction="lower",
+    bounds=(0.0, math.inf),
     predictions=("text",),
     function=_wer,
     title="Word error rate",

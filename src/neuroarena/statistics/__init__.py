@@ -15,7 +15,7 @@ from __future__ import annotations
 from neuroarena.statistics.bootstrap import Draws, bootstrap
 from neuroarena.statistics.cells import Cells, cells_of_arrays, cells_of_table
 from neuroarena.statistics.critical_difference import critical_difference, critical_groups, nemenyi_q
-from neuroarena.statistics.crossed import crossed, factor_variances
+from neuroarena.statistics.crossed import crossed, crossed_intervals, factor_variances
 from neuroarena.statistics.crossed_draws import (
     CrossedDraws,
     draw_median_correlations,
@@ -24,7 +24,15 @@ from neuroarena.statistics.crossed_draws import (
 from neuroarena.statistics.jackknife import jackknife, score_intervals
 from neuroarena.statistics.left_out import MINIMUM_LEVELS, LeftOut, leave_out, leave_out_columns
 from neuroarena.statistics.letters import insert_and_absorb, letter_groups, letters, rank_ranges
-from neuroarena.statistics.level_draws import LevelDraws, draw_medians, draw_whole_levels, moments_of_draws
+from neuroarena.statistics.level_draws import (
+    LevelDraws,
+    draw_intervals,
+    draw_level_medians,
+    draw_medians,
+    draw_whole_levels,
+    moments_of_draws,
+    widen_draws,
+)
 from neuroarena.statistics.moments import Moments
 from neuroarena.statistics.pairs import compare, holm, tie_groups
 from neuroarena.statistics.points import all_track_score, rank_points, submitted_score
@@ -74,6 +82,9 @@ __all__ = [
     "critical_difference",
     "critical_groups",
     "crossed",
+    "crossed_intervals",
+    "draw_intervals",
+    "draw_level_medians",
     "draw_median_correlations",
     "draw_medians",
     "draw_whole_levels",
@@ -117,4 +128,5 @@ __all__ = [
     "units_for_equivalent",
     "verdicts",
     "visible_transfer_score",
+    "widen_draws",
 ]

@@ -6,11 +6,15 @@ With neuroids alone taken as random, exchangeable models are called different in
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
+import pandas as pd
 
 from neuroarena.statistics.cells import Cells, CellsLeftOut
 from neuroarena.statistics.differences import difference_moments, pair_squares
-from neuroarena.statistics.jackknife import jackknife
+from neuroarena.statistics.guarded import guarded_interval
+from neuroarena.statistics.jackknife import bounded_intervals, jackknife
 from neuroarena.statistics.left_out import MINIMUM_LEVELS, LeftOut, effective_levels, sum_by_level
 from neuroarena.statistics.moments import Moments, make_moments, rescope, satterthwaite
 from neuroarena.statistics.ranks import TieBreak
@@ -67,6 +71,53 @@ def crossed(cells: Cells, images_per_feature: float | None = None, tie_break: Ti
     return make_moments(
         cells.teams, cells.scores, cells.scale, scope, se=np.sqrt(variance), df=df, n_levels=min(sizes)
     )
+
+
+def crossed_intervals(
+    cells: Cells,
+    images_per_feature: float | None = None,
+    level: float = 0.95,
+    bounds: tuple[float, float] = (-np.inf, np.inf),
+) -> pd.DataFrame:
+    """Return the interval of each team's own score where two crossed factors are sampled.
+
+    A score is the difference from a team that has 0 everywhere.
+
+    Parameters
+    ----------
+    cells, images_per_feature
+        As in `crossed`.
+    level, bounds
+        As in `score_intervals`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        As `score_intervals` returns it.
+
+    Examples
+    --------
+    >>> from neuroarena.statistics.cells import cells_of_arrays
+    >>> rng = np.random.default_rng(0)
+    >>> found = crossed_intervals(cells_of_arrays({"a": rng.normal(1, 1, (8, 9))}, ("images", "neuroids")))
+    >>> bool(found.loc["a", "low"] < found.loc["a", "score"] < found.loc["a", "high"])
+    True
+    """
+    ends = np.full((2, len(cells.teams)), np.nan)
+    for at in range(len(cells.teams)):
+        against = replace(
+            cells,
+            teams=(cells.teams[at], None),
+            values=np.column_stack([cells.values[:, at], np.zeros(len(cells.values))]),
+            point=np.array([cells.scores[at], 0.0]),
+        )
+        found = crossed(against, images_per_feature)
+        if found.n_levels[0] >= MINIMUM_LEVELS:
+            # The two stand in rank order: below 0 the team is the second, and its skewness turns round.
+            skew = found.skew if found.teams[1] is None else -found.skew
+            moments = (found.se, found.df, skew, found.g_eff, round(1 - level, 12))
+            ends[:, at] = np.ravel(guarded_interval(cells.scores[at], *moments))
+    return bounded_intervals(cells.teams, cells.scores, ends[0], ends[1], bounds)
 
 
 def factor_variances(cells: Cells) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

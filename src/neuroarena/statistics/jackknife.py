@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -109,8 +112,20 @@ def score_intervals(
         se = np.where(se <= RELATIVE_TOLERANCE * left_out.scale, 0.0, se)
         df = left_out.g_eff - 1.0
         low, high = guarded_interval(left_out.point, se, df, skew, left_out.g_eff, round(1 - level, 12))
-        # An interval holds its own point, also where a score lies outside the stated range.
-        low = np.minimum(np.maximum(low, bounds[0]), left_out.point)
-        high = np.maximum(np.minimum(high, bounds[1]), left_out.point)
-    index = pd.Index(left_out.teams, name="team")
-    return pd.DataFrame({"score": left_out.point, "low": low, "high": high}, index=index)
+    return bounded_intervals(left_out.teams, left_out.point, low, high, bounds)
+
+
+def bounded_intervals(
+    teams: Sequence[Any], point: np.ndarray, low: np.ndarray, high: np.ndarray, bounds: tuple[float, float]
+) -> pd.DataFrame:
+    """Return intervals as a table, cut at the bounds; `score`, `low`, `high`, NaN where an end is not known.
+
+    Examples
+    --------
+    >>> bounded_intervals(["a"], np.array([0.9]), np.array([0.7]), np.array([1.1]), (0, 1)).to_dict("records")
+    [{'score': 0.9, 'low': 0.7, 'high': 1.0}]
+    """
+    # An interval holds its own point, also where a score lies outside the stated range.
+    low = np.minimum(np.maximum(low, bounds[0]), point)
+    high = np.maximum(np.minimum(high, bounds[1]), point)
+    return pd.DataFrame({"score": point, "low": low, "high": high}, index=pd.Index(teams, name="team"))

@@ -6,14 +6,25 @@ whole levels, with the factor sqrt(G / (G - 1)) that G levels need, covers 95 to
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from neuroarena.statistics.bootstrap import Combiner, Draws, bootstrap
 from neuroarena.statistics.differences import pair_squares
-from neuroarena.statistics.left_out import LeftOut, check_finite, effective_levels, read_table, sum_by_level
+from neuroarena.statistics.guarded import guarded_interval
+from neuroarena.statistics.jackknife import bounded_intervals
+from neuroarena.statistics.left_out import (
+    MINIMUM_LEVELS,
+    LeftOut,
+    check_finite,
+    effective_levels,
+    read_table,
+    sum_by_level,
+)
 from neuroarena.statistics.medians import weighted_medians
 from neuroarena.statistics.moments import Moments, make_moments, order_teams
 from neuroarena.statistics.ranks import TieBreak
@@ -98,6 +109,53 @@ def draw_medians(
     return LevelDraws(teams, np.median(values, axis=0), scores, weights, noun)
 
 
+def draw_level_medians(
+    columns: Mapping[Any, Mapping[str, np.ndarray]],
+    combiner: Combiner,
+    clusters: Any = None,
+    n_draws: int = N_DRAWS,
+    rng: np.random.Generator | None = None,
+    noun: str | None = None,
+) -> LevelDraws:
+    """Draw whole levels with replacement, take the median of every column over units, and combine the medians.
+
+    Parameters
+    ----------
+    columns
+        Team -> {column: one number per unit}.
+    combiner
+        A function of medians by column, element by element over draws and teams; higher is better.
+    clusters, n_draws, rng, noun
+        As in `draw_medians`.
+
+    Raises
+    ------
+    InputError
+        When a number is not finite, or a unit has no label.
+
+    Examples
+    --------
+    >>> draws = draw_level_medians({"a": {"r": [1.0, 2.0, 9.0]}}, lambda medians: 10 * medians["r"], n_draws=50)
+    >>> draws.point.tolist(), np.unique(draws.scores).tolist()
+    ([20.0], [10.0, 20.0, 90.0])
+    """
+    table = unit_table(columns, clusters, additive=True)
+    codes = np.arange(len(table.units)) if table.clusters is None else table.clusters
+    rng = np.random.default_rng(0) if rng is None else rng
+    counts = draw_counts(int(codes.max()) + 1, n_draws, rng)[:, codes]
+    drawn = {
+        name: np.column_stack([weighted_medians(column[None, :], counts) for column in values.T])
+        for name, values in table.columns.items()
+    }
+    return LevelDraws(
+        tuple(table.teams),
+        np.asarray(combiner({name: np.median(values, axis=0) for name, values in table.columns.items()})),
+        np.asarray(combiner(drawn)),
+        np.bincount(codes).astype(np.float64),
+        noun or ("units" if clusters is None else "clusters"),
+    )
+
+
 def moments_of_draws(draws: LevelDraws, tie_break: TieBreak = None) -> Moments:
     """Return the moments of every pair of teams from draws of whole levels; no skew term.
 
@@ -137,6 +195,37 @@ def moments_of_draws(draws: LevelDraws, tie_break: TieBreak = None) -> Moments:
         n_levels=n_levels,
         g_eff=g_eff,
     )
+
+
+def draw_intervals(
+    draws: LevelDraws, level: float = 0.95, bounds: tuple[float, float] = (-np.inf, np.inf)
+) -> pd.DataFrame:
+    """Return the interval of each team's own score from draws of whole levels, inside the metric's range.
+
+    Parameters
+    ----------
+    draws
+        From `draw_medians` or `draw_level_medians`.
+    level, bounds
+        As in `score_intervals`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        As `score_intervals` returns it.
+
+    Examples
+    --------
+    >>> draws = draw_medians({"a": [0.6, 0.7, 0.8, 0.7, 0.6, 0.8]})
+    >>> draw_intervals(draws, bounds=(0, 1)).round(2).to_dict("records")
+    [{'score': 0.7, 'low': 0.55, 'high': 0.85}]
+    """
+    low = high = np.full(len(draws.teams), np.nan)
+    n_levels, g_eff = len(draws.weights), effective_levels(draws.weights)
+    if n_levels >= MINIMUM_LEVELS:
+        se = draws.scores.std(axis=0, ddof=1) * np.sqrt(n_levels / (n_levels - 1))
+        low, high = guarded_interval(draws.point, se, g_eff - 1.0, 0.0, g_eff, round(1 - level, 12))
+    return bounded_intervals(draws.teams, draws.point, low, high, bounds)
 
 
 def draw_whole_levels(
@@ -187,10 +276,22 @@ def draw_whole_levels(
             return mean
         return combiner({**drawn, COUNT: drawn[_UNITS]})
 
-    draws = bootstrap(by_team, n_draws, None, method, seed, combiner=combine)
+    return widen_draws(bootstrap(by_team, n_draws, None, method, seed, combiner=combine))
+
+
+def widen_draws(draws: Draws) -> Draws:
+    """Move every draw of G units away from the point score, by sqrt(G / (G - 1)).
+
+    Examples
+    --------
+    >>> widen_draws(Draws(["a"], np.array([[0.0], [2.0]]), np.array([1.0]), 2)).scores.round(3).ravel().tolist()
+    [-0.414, 2.414]
+    """
     n_levels = draws.n_units
     widening = np.sqrt(n_levels / (n_levels - 1)) if n_levels > 1 else 1.0
-    scores = draws.point + widening * (draws.scores - draws.point)
+    scores = draws.scores - draws.point
+    scores *= widening
+    scores += draws.point
     return Draws(draws.teams, scores, draws.point, n_levels, {**draws.recipe, "widening": float(widening)})
 
 

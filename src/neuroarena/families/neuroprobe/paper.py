@@ -23,7 +23,7 @@ from neuroarena.board.rules import Rules
 from neuroarena.board.wording import (
     UNKNOWN,
     bounds_text,
-    group_letter,
+    letters_text,
     marks_of,
     rows_of,
     score_text,
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 OVERALL = "overall"
 PAPER_COLUMNS = (
-    "split", "task", "title", "team", "role", "rank", "mean", "sem", "ci95_low", "ci95_high", "tie_group",
+    "split", "task", "title", "team", "role", "rank", "mean", "sem", "ci95_low", "ci95_high", "letters", "first_group",
     "n_sessions", "n_runs", "notes", "simulated",
 )  # fmt: skip
 MODELS_A_TABLE = 5
@@ -51,8 +51,8 @@ HOW_COMPUTED = (
     "squares of the tasks' standard errors, divided by the number of tasks."
 )
 HOW_COMPARED = (
-    "Brackets: 95 % interval from bootstrap draws of the sessions, subjects first. Letters: tie groups; models "
-    "sharing a letter cannot be distinguished from the best of their group. Bold: the first group."
+    "Brackets: 95 % interval over subjects. Letters: two models share one exactly when neither is better, corrected "
+    "for all pairs. Bold: the best model and those that are not worse."
 )
 
 
@@ -214,7 +214,7 @@ def paper_table(board: Board) -> pd.DataFrame:
     -------
     DataFrame
         :data:`PAPER_COLUMNS`. ``mean`` and ``sem`` by the published formula; the interval, the rank and the
-        tie group are the board's.
+        letters are the board's.
     """
     rows: list[dict[str, Any]] = []
     for split in dict.fromkeys(ranking.split for ranking in board.rankings):
@@ -233,6 +233,10 @@ def paper_table(board: Board) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=list(PAPER_COLUMNS))
 
 
+def _shares(letters: str | None, leaders: str | None) -> bool:
+    return letters is not None and leaders is not None and not set(letters).isdisjoint(leaders)
+
+
 def _row(ranking: Ranking, row: Any, mean: float, sem: float) -> dict[str, Any]:
     overall = ranking.kind == "overall"
     return {
@@ -246,7 +250,8 @@ def _row(ranking: Ranking, row: Any, mean: float, sem: float) -> dict[str, Any]:
         "sem": sem,
         "ci95_low": row.ci95_low,
         "ci95_high": row.ci95_high,
-        "tie_group": row.tie_group,
+        "letters": row.letters,
+        "first_group": bool(row.rank == 1 or _shares(row.letters, ranking.table["letters"].iloc[0])),
         "n_sessions": ranking.n_units,
         "n_runs": int(row.n_entries),
         "notes": marks_of(row),
@@ -314,8 +319,8 @@ def _latex_cell(row: Any) -> tuple[str, str]:
     if row is None:
         return escape_latex(UNKNOWN), ""
     mean = score_text(row.mean)
-    mean = rf"\textbf{{{mean}}}" if row.tie_group == 1 else mean
-    letter = group_letter(row.tie_group)
+    mean = rf"\textbf{{{mean}}}" if row.first_group else mean
+    letter = letters_text(row.letters)
     letter = "" if letter == UNKNOWN else rf"\textsuperscript{{{letter}}}"
     bounds = escape_latex(bounds_text(row.ci95_low, row.ci95_high))
     return rf"{mean} $\pm$ {score_text(row.sem)}{letter}", rf"{{\scriptsize {bounds}}}" if bounds else ""
@@ -359,14 +364,14 @@ def _html_table(paper: Paper, split: str) -> dict[str, Any]:
             if row is None:
                 shown.append({"mean": UNKNOWN, "sem": "", "bounds": "", "tie": "", "best": False})
                 continue
-            letter = group_letter(row.tie_group)
+            letter = letters_text(row.letters)
             shown.append(
                 {
                     "mean": score_text(row.mean),
                     "sem": f"± {score_text(row.sem)}",
                     "bounds": bounds_text(row.ci95_low, row.ci95_high),
                     "tie": "" if letter == UNKNOWN else letter,
-                    "best": row.tie_group == 1,
+                    "best": row.first_group,
                 }
             )
         rows.append({"title": title, "overall": title == "Overall", "cells": shown})

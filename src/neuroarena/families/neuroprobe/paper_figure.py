@@ -131,7 +131,7 @@ def _cap(width: float) -> float:
 
 def _mark_best(axes: Any, own: pd.DataFrame, x: np.ndarray, top: np.ndarray) -> None:
     """Put a dot over the models that cannot be distinguished from the best of a task."""
-    best = (own["tie_group"] == 1).to_numpy()
+    best = own["first_group"].to_numpy(dtype=bool)
     look = {"color": "black", "ms": 3.2, "mew": 0, "ls": "none", "zorder": 5}
     if best.any():
         axes.plot(x[best], top[best] + 0.014, "o", **look)

@@ -1,0 +1,151 @@
+"""``neuroarena compare``: the verdicts of pairs, as the board has them."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from neuroarena.cli.boards import (
+    AllowMixed,
+    AsOf,
+    Draws,
+    Exact,
+    Results,
+    Rope,
+    Rule,
+    RulesOption,
+    SplitOption,
+    rank_entries,
+    read_entries,
+    typed_rules,
+)
+from neuroarena.cli.options import Json
+from neuroarena.cli.output import print_json, print_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from neuroarena.board import Board, Ranking
+
+ALONE = "this pair alone, not corrected for other teams"
+
+
+class Pairs(StrEnum):
+    """Which pairs to show."""
+
+    neighbours = "neighbours"
+    leader = "leader"
+    all = "all"
+
+
+def compare(
+    results: Results,
+    teams: Annotated[
+        tuple[str, str] | None,
+        typer.Option("--teams", metavar="A B", help="Only the pair of these two teams."),
+    ] = None,
+    pairs: Annotated[
+        Pairs, typer.Option("--pairs", help="Which pairs to show; all pairs are counted in any case.")
+    ] = Pairs.all,
+    alone: Annotated[
+        bool, typer.Option("--alone", help="Judge every pair alone, not corrected for the other teams.")
+    ] = False,
+    split: SplitOption = None,
+    rules_from: RulesOption = None,
+    rule: Rule = None,
+    as_of: AsOf = None,
+    rope: Rope = None,
+    draws: Draws = None,
+    exact: Exact = False,
+    allow_mixed: AllowMixed = False,
+    as_json: Json = False,
+) -> None:
+    """Compare decoders in pairs: difference, 95 % interval, p, p after Holm's correction, and the board's verdict."""
+    rules = typed_rules(rule, as_of, rope, draws, exact, rules_from)
+    made = rank_entries(read_entries(results, split, allow_mixed), rules, allow_mixed)
+    chosen = [(each, _chosen(each, teams, pairs, alone)) for each in _with(made, teams)]
+    if as_json:
+        print_json([_as_json(each, found, alone) for each, found in chosen])
+        return
+    for each, found in chosen:
+        _print(each, found, alone)
+
+
+def _with(made: Board, teams: tuple[str, str] | None) -> list[Ranking]:
+    """Return the rankings in which both teams stand; all without teams."""
+    from neuroarena.errors import InputError
+
+    if teams is None:
+        return list(made.everything)
+    found = [each for each in made.everything if set(teams) <= set(each.table["team"])]
+    if not found:
+        raise InputError(
+            f'No ranking has both "{teams[0]}" and "{teams[1]}"; there are: {", ".join(made.teams)}.'
+        )
+    return found
+
+
+def _chosen(ranking: Ranking, teams: tuple[str, str] | None, pairs: Pairs, alone: bool) -> pd.DataFrame:
+    """Return the verdicts to show, as plain columns."""
+    import pandas as pd
+
+    from neuroarena.board.ranking import plain_pairs
+
+    order = ranking.table["team"].tolist()
+    place = {team: at for at, team in enumerate(order)}
+    if teams is not None:
+        return plain_pairs(ranking.verdict_of(*teams, alone=alone))
+    rows = ranking.verdicts
+    if pairs is Pairs.leader:
+        rows = rows[rows["a"].isin(order[:1])]
+    elif pairs is Pairs.neighbours:
+        rows = rows[[place[c] - place[a] == 1 for a, c in zip(rows["a"], rows["c"], strict=True)]]
+    if alone and len(rows):
+        each = zip(rows["a"], rows["c"], strict=True)
+        rows = pd.concat([ranking.verdict_of(a, c, alone=True) for a, c in each], ignore_index=True)
+    return plain_pairs(rows)
+
+
+def _as_json(ranking: Ranking, found: pd.DataFrame, alone: bool) -> dict[str, Any]:
+    from neuroarena.board import records
+
+    return {
+        "benchmark": ranking.benchmark,
+        "split": ranking.split,
+        "simulated": ranking.simulated,
+        "inference": ranking.rules.inference,
+        "alone": alone,
+        "n_pairs": 1 if alone else len(ranking.verdicts),
+        "pairs": records(found),
+        "warnings": list(ranking.warnings),
+    }
+
+
+def _print(ranking: Ranking, found: pd.DataFrame, alone: bool) -> None:
+    from neuroarena.board.wording import UNKNOWN, alpha_words, pair_p_text, rows_of, verdict_words
+
+    def ends(low: float, high: float) -> str:
+        return UNKNOWN if low != low else f"[{low:+.4f}, {high:+.4f}]"
+
+    columns = ["first", "second", "difference", "95 % interval", "judged at", "p", "p (Holm)", "verdict"]
+    rows = [
+        [
+            row.team_a,
+            row.team_c,
+            f"{row.delta:+.4f}",
+            ends(row.ci95_low, row.ci95_high),
+            ends(row.judged_low, row.judged_high),
+            pair_p_text(ranking, row.p, adjusted=False),
+            pair_p_text(ranking, row.p_holm),
+            verdict_words(row, ranking, alone),
+        ]
+        for row in rows_of(found)
+    ]
+    mark = " (simulated)" if ranking.simulated else ""
+    print_table(columns, rows, title=f"{ranking.benchmark}, {ranking.split}{mark}")
+    if len(found):
+        print(f"  {ALONE if alone else alpha_words(ranking)}")
+    for warning in ranking.warnings:
+        print(f"  {warning}")
