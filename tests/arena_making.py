@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from neuroarena.competition.arena import Arena, create_arena, open_arena
+from neuroarena.competition.arena import EMBEDDED, Arena, create_arena, open_arena
 from neuroarena.competition.opening import open_competition
 from neuroarena.competition.sealing import keep_truth
 from neuroarena.competition.teams import accept_terms, add_team, issue_token
@@ -99,9 +99,11 @@ def write_answers(path: Path, wrong: int = 0, model: str = "ours") -> Path:
     return path
 
 
-def make_arena(folder: Path, clock: Callable[..., datetime.datetime], text: str = FILE) -> Arena:
+def make_arena(
+    folder: Path, clock: Callable[..., datetime.datetime], text: str = FILE, database: str = EMBEDDED
+) -> Arena:
     (folder / "spring.toml").write_text(text)
-    create_arena(folder / "arena", folder / "spring.toml").store.close()
+    create_arena(folder / "arena", folder / "spring.toml", database).store.close()
     made = open_arena(folder / "arena", clock)
     keep_truth(made, "commands", make_truth(), MANIFEST, {"simulated": True})
     open_competition(made, accept_one_user=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import func, select
 
-from arena_making import join, write_answers
+from arena_making import join, make_arena, write_answers
 from neuroarena.competition.events import BrokenChain, verify_events
 from neuroarena.competition.intake import submit
 from neuroarena.competition.migrating import newest_revision
@@ -18,6 +18,7 @@ from neuroarena.competition.tables import EVENT, METADATA, PUBLIC_SCORE, REVISIO
 from neuroarena.competition.vault import TwoScores
 from neuroarena.competition.worker import work
 from neuroarena.errors import InputError
+from postgres import running_postgres
 
 
 @pytest.fixture
@@ -155,3 +156,18 @@ def test_no_unit_score_stands_outside_the_vault(arena, token, tmp_path, queued):
         columns = {column.name for table in METADATA.tables.values() for column in table.columns}
         assert not columns & {"sum_y", "sse", "unit", "target", "parquet"}
         assert connection.execute(select(RUN.c.state)).scalar_one() == "scored"
+
+
+def test_a_submission_is_judged_on_postgresql_as_on_sqlite(tmp_path, clock):
+    with running_postgres() as address:
+        arena = make_arena(tmp_path, clock, database=address)
+        token = join(arena, "reds")
+        answers = write_answers(tmp_path / "mine.parquet", wrong=2)
+        submission = submit(arena, token, "commands", answers, key="once")
+        assert submit(arena, token, "commands", answers, key="once") == submission
+        assert work(arena, until_idle=True) == 1
+        receipt = read_receipt(arena, token, submission)
+        assert (receipt["state"], receipt["score"]["shown"]) == ("scored", pytest.approx(0.8))
+        with arena.store.reading() as connection:
+            assert verify_events(connection) >= 9
+        arena.store.close()

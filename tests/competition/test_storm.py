@@ -7,16 +7,19 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from sqlalchemy import func, select
 
 from arena_making import FILE, join, make_arena, write_answers
+from neuroarena.competition.arena import EMBEDDED
 from neuroarena.competition.events import verify_events
 from neuroarena.competition.intake import submit
 from neuroarena.competition.store import read_clock
 from neuroarena.competition.tables import PUBLIC_SCORE, RUN, SUBMISSION, TRANSITION
+from postgres import running_postgres
 
 N_TEAMS, N_SUBMISSIONS, N_KILLS, N_WORKERS = 20, 400, 20, 3
 WORKER = """
@@ -36,9 +39,18 @@ def start_worker(folder: Path) -> subprocess.Popen[bytes]:
     return subprocess.Popen([sys.executable, "-c", WORKER, str(folder)], stderr=subprocess.DEVNULL)
 
 
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database(request) -> Iterator[str]:
+    if request.param == "sqlite":
+        yield EMBEDDED
+        return
+    with running_postgres() as address:
+        yield address
+
+
 @pytest.mark.drill
-def test_four_hundred_submissions_survive_twenty_killed_workers(tmp_path):
-    arena = make_arena(tmp_path, read_clock, ALWAYS_OPEN)
+def test_four_hundred_submissions_survive_twenty_killed_workers(tmp_path, database):
+    arena = make_arena(tmp_path, read_clock, ALWAYS_OPEN, database)
     tokens = [join(arena, f"team {number}") for number in range(N_TEAMS)]
     answers = write_answers(tmp_path / "good.parquet", wrong=2)
     damaged = tmp_path / "damaged.parquet"
@@ -75,6 +87,35 @@ def test_four_hundred_submissions_survive_twenty_killed_workers(tmp_path):
     assert slots == {"used": 360, "freed": 40}
     assert set(ends.values()) == {1}
     assert len(ends) == N_SUBMISSIONS
+
+
+POST = """
+import sys
+from neuroarena.competition import open_arena, submit
+from neuroarena.errors import InputError
+try:
+    print("taken", submit(open_arena(sys.argv[1]), sys.argv[2], "commands", sys.argv[3]))
+except InputError as error:
+    print(error)
+"""
+
+
+@pytest.mark.drill
+def test_fifty_processes_post_at_once_and_the_cap_is_exact(tmp_path, database):
+    capped = ALWAYS_OPEN.replace("per_day = 100", "per_day = 5")
+    arena = make_arena(tmp_path, read_clock, capped, database)
+    words = [
+        sys.executable,
+        "-c",
+        POST,
+        str(arena.folder),
+        join(arena, "reds"),
+        str(write_answers(tmp_path / "a.parquet")),
+    ]
+    posts = [subprocess.Popen(words, stdout=subprocess.PIPE, text=True) for _ in range(50)]
+    said = Counter(post.communicate()[0].split(" ")[0] for post in posts)
+    assert said == {"taken": 5, "All": 45}
+    assert sum(count_states(arena).values()) == 5
 
 
 def count_states(arena) -> Counter[str]:

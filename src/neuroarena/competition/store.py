@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.pool import QueuePool
 
 from neuroarena.competition.tables import REVISION
-from neuroarena.errors import InputError
+from neuroarena.errors import InputError, MissingDependency
 
 Clock = Callable[[Connection], datetime.datetime]
 BUSY_MS = 30_000
@@ -124,7 +124,9 @@ def _make_engine(url: str) -> Engine:
         return engine
     try:
         return create_engine(url, isolation_level="READ COMMITTED", pool_pre_ping=True)
-    except (DBAPIError, ImportError) as error:
+    except ImportError as error:
+        raise MissingDependency("psycopg", "postgresql", "A competition on PostgreSQL") from error
+    except (DBAPIError, ArgumentError) as error:
         raise InputError(f"{_redact(url)}: the database cannot be opened: {error}.") from error
 
 

@@ -1,0 +1,75 @@
+"""A real PostgreSQL for tests: a cluster of its own in a temporary folder, reached by a socket, gone afterwards."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+SETTINGS = ("listen_addresses=''", "fsync=off", "max_connections=80", "shared_buffers=16MB")
+
+
+@contextlib.contextmanager
+def running_postgres() -> Iterator[str]:
+    """Start PostgreSQL and yield the address of its database; a missing one skips the test, and fails it in CI."""
+    programs = find_programs()
+    if programs is None:
+        reason = "PostgreSQL is not installed (Debian package postgresql)"
+        if os.environ.get("CI"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+    # Short: the path of a socket has at most 107 characters.
+    folder = Path(tempfile.mkdtemp(prefix="pg"))
+    data = folder / "data"
+    if os.geteuid() == 0:  # PostgreSQL refuses to run as root
+        shutil.chown(folder, "postgres")
+    try:
+        run(
+            programs / "initdb",
+            "-D",
+            data,
+            "-U",
+            "arena",
+            "--auth=trust",
+            "--no-sync",
+            "--no-locale",
+            "-E",
+            "UTF8",
+        )
+        options = " ".join(f"-c {setting}" for setting in (*SETTINGS, f"unix_socket_directories={folder}"))
+        run(programs / "pg_ctl", "-D", data, "-w", "-o", options, "-l", folder / "log", "start")
+        yield f"postgresql+psycopg://arena@/postgres?host={folder}"
+    finally:
+        if (data / "postmaster.pid").exists():
+            run(programs / "pg_ctl", "-D", data, "-m", "immediate", "stop")
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def find_programs() -> Path | None:
+    """Find the folder with initdb; Debian keeps it off the PATH."""
+    found = shutil.which("initdb")
+    if found is not None:
+        return Path(found).parent
+    newest = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+    return newest[-1].parent if newest else None
+
+
+def run(*words: object) -> None:
+    """Run a program of PostgreSQL, as its own user when we are root."""
+    user = pwd.getpwnam("postgres") if os.geteuid() == 0 else None
+    subprocess.run(
+        [str(word) for word in words],
+        check=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        cwd="/",
+        user=None if user is None else user.pw_uid,
+        group=None if user is None else user.pw_gid,
+    )
