@@ -12,8 +12,9 @@ from typer.testing import CliRunner
 from neuroarena import atomic
 from neuroarena.cli.app import app
 from neuroarena.errors import InputError
-from neuroarena.evaluation import bookkeeping, evaluate, find_results, load_result
-from neuroarena.evaluation.bookkeeping import LOG, remove_result, rename_result
+from neuroarena.evaluation import evaluate, find_results, load_result
+from neuroarena.evaluation.bookkeeping import remove_result, rename_result
+from neuroarena.evaluation.shelf import LOG, REMOVED
 from toy import Mean, toy_benchmark
 
 OLD = Path(__file__).parent / "results_0_1_0"
@@ -85,7 +86,7 @@ def test_a_removed_result_leaves_the_boards_and_can_be_brought_back(kept):
 
 def test_forever_deletes_and_says_so_in_the_log(kept):
     ask("remove", kept, "--forever")
-    assert not list((kept.parent / bookkeeping.REMOVED).iterdir())
+    assert not list((kept.parent / REMOVED).iterdir())
     assert log_of(kept)[0]["act"] == "delete"
 
 

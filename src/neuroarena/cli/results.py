@@ -69,11 +69,10 @@ def remove(
     as_json: Json = False,
 ) -> None:
     """Take results off the boards: they are moved to .removed beside the runs, or deleted with --forever."""
-    from neuroarena.evaluation.bookkeeping import remove_result
-    from neuroarena.evaluation.results import load_result
+    from neuroarena.evaluation.bookkeeping import check_removable, remove_result
 
     for folder in folders:
-        load_result(folder)  # all are checked before the first is moved
+        check_removable(folder)  # all are checked before the first is moved
     rows = []
     for folder in folders:
         now = remove_result(folder, forever)

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import os
 import shutil
 from pathlib import Path
 from typing import Any
 
 from neuroarena.atomic import write_json
 from neuroarena.errors import InputError
-from neuroarena.evaluation.record import current_time, read_record
-from neuroarena.evaluation.results import RECORD, load_result, read_plain_record
+from neuroarena.evaluation.digests import RECORD, replace_digests
+from neuroarena.evaluation.record import read_record
+from neuroarena.evaluation.results import load_record, load_result, read_plain_record
+from neuroarena.evaluation.shelf import shelve, write_log
 from neuroarena.scoring import check_name
-
-LOG = "results-log.jsonl"
-REMOVED = ".removed"
 
 
 def describe_result(folder: Path) -> dict[str, Any]:
@@ -54,11 +51,12 @@ def rename_result(folder: str | Path, name: str) -> str:
         When the folder holds no result, or when the name cannot be shown.
     """
     folder = Path(folder)
-    plain = read_plain_record(folder)
+    plain, digests = read_plain_record(folder)
     record = read_record(plain, folder / RECORD)
     check_name(name, folder.name)
-    _log(folder, {"act": "rename", "run_key": record.run_key, "from": record.decoder.name, "to": name})
-    write_json(folder / RECORD, {**plain, "decoder": {**plain["decoder"], "name": name}})
+    write_log(folder, {"act": "rename", "run_key": record.run_key, "from": record.decoder.name, "to": name})
+    renamed = {**plain, "decoder": {**plain["decoder"], "name": name}}
+    write_json(folder / RECORD, replace_digests(renamed, digests) if digests else renamed)
     return record.decoder.name
 
 
@@ -73,35 +71,29 @@ def remove_result(folder: str | Path, forever: bool = False) -> Path | None:
     Raises
     ------
     InputError
-        When the folder holds no result.
+        When the folder holds no result. A damaged one can be removed.
     """
     folder = Path(folder)
-    record = read_record(read_plain_record(folder), folder / RECORD)
-    shelf = folder.resolve().parent / REMOVED
-    target = shelf / f"{folder.resolve().name}-{current_time():%Y%m%dT%H%M%SZ}"
-    attempt = 1
-    while target.exists():
-        attempt += 1
-        target = target.with_name(f"{target.name}-{attempt}")
-    about = {"run_key": record.run_key, "name": record.decoder.name, "benchmark": record.benchmark.name}
-    _log(folder, {"act": "delete" if forever else "remove", **about, "to": None if forever else target.name})
-    shelf.mkdir(exist_ok=True)
-    # One rename takes all of it off the boards; what follows cannot leave half a result behind.
-    os.rename(folder, target)
+    about = check_removable(folder)
+    target = shelve(folder, {"act": "delete", **about, "to": None} if forever else {"act": "remove", **about})
     if not forever:
         return target
     shutil.rmtree(target)
     return None
 
 
-def _log(folder: Path, entry: dict[str, Any]) -> None:
-    """Append a line to the log beside the runs, and wait until it is on the disk."""
-    place = folder.resolve().parent / LOG
-    line = {"time": current_time().isoformat(), "folder": folder.resolve().name, **entry}
+def check_removable(folder: Path) -> dict[str, Any]:
+    """Return what the log will say about a result that is to be removed.
+
+    Raises
+    ------
+    InputError
+        When the folder holds no result.
+    """
     try:
-        with place.open("a", encoding="utf-8") as log:
-            log.write(json.dumps(line, ensure_ascii=False) + "\n")
-            log.flush()
-            os.fsync(log.fileno())
-    except OSError as error:
-        raise InputError(f"{place}: the log cannot be written ({error}). Nothing was changed.") from error
+        record = load_record(folder)
+    except InputError:
+        if not (folder / RECORD).is_file():
+            raise
+        return {"run_key": None, "name": None, "benchmark": None, "damaged": True}
+    return {"run_key": record.run_key, "name": record.decoder.name, "benchmark": record.benchmark.name}

@@ -225,7 +225,8 @@ def read_record(plain: Any, path: Path) -> RunRecord:
         return RunRecord.model_validate(_upgrade(plain) if version == 1 else plain)
     except (ValidationError, TypeError) as error:
         raise InputError(
-            f"{path}: the record is damaged: {_problem(error)}. Run the decoder again, or leave this folder out."
+            f"{path}: the record is damaged: {_problem(error)}. Run the decoder again, or take it off the boards with: "
+            f"neuroarena results remove {path.parent}"
         ) from error
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import functools
 import json
 import os
 import re
-import shutil
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,16 +15,19 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
-from neuroarena.atomic import write_json
+from neuroarena.atomic import building, sweep, write_json
 from neuroarena.errors import InputError
+from neuroarena.evaluation.digests import RECORD, DamagedResult, add_digests, check_file, take_digests
 from neuroarena.evaluation.intervals import score_interval
 from neuroarena.evaluation.record import RunRecord, read_record
 from neuroarena.evaluation.repeats import Repeat, read_scores_by_seed, write_scores_by_seed
+from neuroarena.evaluation.shelf import shelve
 from neuroarena.scoring import Manifest, UnitScores, read_predictions, write_predictions
 from neuroarena.scoring.files import MAX_VECTOR_LENGTH
 from neuroarena.scoring.parquet import open_parquet, read_rows, write_parquet
+from neuroarena.sealed import report
 
-RECORD, PREDICTIONS, UNIT_SCORES = "record.json", "predictions.parquet", "unit_scores.parquet"
+PREDICTIONS, UNIT_SCORES = "predictions.parquet", "unit_scores.parquet"
 SCORES_BY_SEED = "unit_scores_by_seed.parquet"
 _EXPECTED = "Expected a folder that neuroarena run or score wrote."
 
@@ -94,6 +96,8 @@ class Result:
         if seed == self.record.seed or path is None or not path.exists():
             # A decoder that draws nothing was trained once: every seed has the predictions of the first.
             return self.predictions
+        assert self.folder is not None
+        check_file(path, read_plain_record(self.folder)[1])
         return _read_predictions(path, self.record)
 
     @property
@@ -115,33 +119,60 @@ class Result:
 def save_result(result: Result, out: Path) -> Result:
     """Write a run into its own folder below `out`, completely or not at all.
 
-    An existing complete run is left as it is. A run whose earlier attempt failed gets
-    a new folder beside it: nothing is overwritten.
+    An existing complete run is left as it is, also one that another process finished at the same moment. A run
+    whose earlier attempt failed gets a new folder beside it: nothing is overwritten. A damaged earlier result
+    is moved to ``.removed`` and reported, and this one takes its place.
+
+    Raises
+    ------
+    DiskFull
+        When there is no room; nothing is left of the folder then.
     """
     out.mkdir(parents=True, exist_ok=True)
-    name = run_name(result.record)
-    attempt = 1
-    folder = out / name
-    while folder.exists():
-        earlier = load_result(folder)
-        if earlier.complete and earlier.record.run_key == result.record.run_key:
-            return earlier
-        attempt += 1
-        folder = out / f"{name}-attempt{attempt}"
-    temporary = Path(tempfile.mkdtemp(prefix=f".{name}.", dir=out))
-    try:
+    sweep(out)
+    folder, earlier = _find_place(result.record, out)
+    if earlier is not None:
+        return earlier
+    with building(out / run_name(result.record)) as temporary:
         if result.predictions is not None:
             _write_predictions(temporary / PREDICTIONS, result.predictions, result.record)
         if result.unit_scores is not None:
             result.unit_scores.write(temporary / UNIT_SCORES)
         if result.repeats:
             _write_repeats(temporary, result)
-        write_json(temporary / RECORD, result.record.to_json())
-        temporary.chmod(0o755)
-        os.rename(temporary, folder)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
-    return replace(result, folder=folder)
+        write_json(temporary / RECORD, add_digests(result.record.to_json(), temporary))
+        while earlier is None:
+            try:
+                os.rename(temporary, folder)
+            except OSError as error:
+                if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                    raise
+                # Another process was faster: what it wrote is as good, or takes the next attempt's name.
+                folder, earlier = _find_place(result.record, out)
+            else:
+                return replace(result, folder=folder)
+    return earlier
+
+
+def _find_place(record: RunRecord, out: Path) -> tuple[Path, Result | None]:
+    """Find a folder that is free for a run, or the same run, complete and whole, in a folder of its own."""
+    name = run_name(record)
+    folder, attempt = out / name, 1
+    while folder.exists():
+        try:
+            earlier = load_result(folder)
+        except DamagedResult as error:
+            now = shelve(folder, {"act": "set aside", "run_key": record.run_key, "because": str(error)})
+            report(f"{folder}: the result kept there was damaged and was moved to {now}; it is written anew.")
+            continue
+        except InputError:
+            # A folder of another version, or not a result at all: boards name it, and it stays as it is.
+            earlier = None
+        if earlier is not None and earlier.complete and earlier.record.run_key == record.run_key:
+            return folder, earlier
+        attempt += 1
+        folder = out / f"{name}-attempt{attempt}"
+    return folder, None
 
 
 def run_name(record: RunRecord) -> str:
@@ -160,33 +191,50 @@ def load_result(folder: str | Path) -> Result:
         When the folder holds no record, or one that cannot be read.
     """
     folder = Path(folder)
-    record = read_record(read_plain_record(folder), folder / RECORD)
+    plain, digests = read_plain_record(folder)
+    record = read_record(plain, folder / RECORD)
     predictions, scores = folder / PREDICTIONS, folder / UNIT_SCORES
-    repeated = record.repeats is not None and record.complete
+    by_seed = folder / SCORES_BY_SEED
+    if record.repeats is not None and record.complete:
+        check_file(by_seed, digests)
     return Result(
         record,
-        _read_predictions(predictions, record) if predictions.exists() else None,
-        UnitScores.read(scores) if scores.exists() else None,
+        _read_predictions(predictions, record) if check_file(predictions, digests) else None,
+        UnitScores.read(scores) if check_file(scores, digests) else None,
         folder,
-        read_scores_by_seed(folder / SCORES_BY_SEED, record.seeds) if repeated else (),
+        read_scores_by_seed(by_seed, record.seeds) if record.repeats is not None and record.complete else (),
     )
 
 
-def read_plain_record(folder: Path) -> Any:
-    """Read the record of a folder exactly as the file has it.
+def load_record(folder: Path) -> RunRecord:
+    """Read the record of a run alone.
 
     Raises
     ------
     InputError
-        When the folder holds no record, or one that is not JSON.
+        When the folder holds no record, or one that cannot be read.
+    """
+    return read_record(read_plain_record(folder)[0], folder / RECORD)
+
+
+def read_plain_record(folder: Path) -> tuple[Any, dict[str, str]]:
+    """Read the record of a folder exactly as the file has it, and the digests that it keeps.
+
+    Raises
+    ------
+    InputError
+        When the folder holds no record, or one that is not what was written.
     """
     path = folder / RECORD
     if not path.is_file():
         raise InputError(f"{folder}: there is no {RECORD} here. {_EXPECTED}")
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        plain = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: not a record of neuroarena ({type(error).__name__}: {error}).") from error
+        raise DamagedResult(
+            path, f"it is not a record of neuroarena ({type(error).__name__}: {error})"
+        ) from error
+    return take_digests(plain, path)
 
 
 def find_results(paths: list[Path] | tuple[Path, ...]) -> list[Path]:
