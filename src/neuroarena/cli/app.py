@@ -10,6 +10,7 @@ from neuroarena import __version__
 from neuroarena.cli import (
     admin,
     boards,
+    caching,
     checks,
     comparing,
     data,
@@ -62,6 +63,7 @@ app.command("score", cls=FamilyCommand, short_help="Score a file of predictions,
     scoring.score_file
 )
 app.add_typer(results.app, name="results", short_help="List, rename and remove kept results.")
+app.add_typer(caching.app, name="cache", short_help="Check, measure and prune the cache.")
 app.command("board", short_help="Rank decoders, and say which differences are real.")(boards.board)
 app.command("compare", short_help="Compare decoders in pairs.")(comparing.compare)
 app.command("size", short_help="How many units a board needs.")(sizing.size)

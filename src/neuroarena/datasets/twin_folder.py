@@ -91,9 +91,7 @@ def write_twin(
     stated = {"generator": generator, "generator_version": version, "options": options}
     if before is not None and _is_current(place, before, stated):
         return before
-    place.parent.mkdir(parents=True, exist_ok=True)
-    building = Path(tempfile.mkdtemp(prefix=f".{place.name}.", suffix=".part", dir=place.parent))
-    try:
+    with atomic.building(place) as building:
         said = write(building, options)
         sizes = {
             path.relative_to(building).as_posix(): path.stat().st_size
@@ -102,10 +100,7 @@ def write_twin(
         }
         card = {"schema_version": 1, "simulated": True, **stated, **said, "files": sizes}
         atomic.write_json(building / CARD, card)
-        building.chmod(0o755)
         _take_place(building, place)
-    finally:
-        shutil.rmtree(building, ignore_errors=True)
     return dict(json.loads((place / CARD).read_text(encoding="utf-8")))
 
 

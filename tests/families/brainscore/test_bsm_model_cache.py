@@ -151,7 +151,7 @@ def test_an_array_that_is_too_large_is_not_kept(tmp_path: Path):
 
 def test_a_damaged_file_is_computed_again_and_the_cache_can_be_cleared(tmp_path: Path):
     first = cached(tmp_path).look_at(shown())
-    (file,) = tmp_path.glob("*.npy")
+    (file,) = tmp_path.glob("*.array")
     file.write_bytes(b"\x93NUMPY broken")
     np.testing.assert_array_equal(cached(tmp_path).look_at(shown()).values, first.values)
     assert FeatureCache(tmp_path).info()["bytes"] > first.values.nbytes

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import os
+import io
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from neuroarena import __version__
-from neuroarena.atomic import replacing
+from neuroarena.evaluation import default_cache
 from neuroarena.fingerprint import digest
+from neuroarena.sealed import SealedFolder
 
 
 @dataclass(frozen=True)
@@ -36,31 +37,26 @@ class FeatureCache:
     @classmethod
     def default(cls) -> FeatureCache:
         """Return the cache in ``$NEUROARENA_CACHE``, else in the user's cache folder."""
-        named = os.environ.get("NEUROARENA_CACHE")
-        home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "neuroarena"
-        return cls((Path(named) if named else home) / "brainscore-features")
+        return cls(default_cache() / "brainscore-features")
 
     def key(self, **content: Any) -> str:
         """Make the key of some content, which must be representable as plain JSON."""
         return digest({"neuroarena": __version__, **content})
 
     def get(self, key: str) -> npt.NDArray[np.floating] | None:
-        """Return the array stored under a key, or None; a damaged file counts as missing."""
-        path = self._path(key)
-        if not path.exists():
+        """Return the array stored under a key, or None; a damaged one is reported and counts as missing."""
+        content = self._entries.read(self._entry(key))
+        if content is None:
             return None
-        try:
-            found: npt.NDArray[np.floating] = np.load(path, allow_pickle=False)
-        except (ValueError, OSError, EOFError):
-            return None
+        found: npt.NDArray[np.floating] = np.load(io.BytesIO(content), allow_pickle=False)
         return found
 
     def put(self, key: str, values: npt.NDArray[np.floating]) -> None:
         """Store an array, whole or not at all; one that is too large is skipped."""
         if values.nbytes > self.largest_bytes:
             return
-        with replacing(self._path(key)) as temporary, open(temporary, "wb") as file:
-            np.save(file, values, allow_pickle=False)
+        with self._entries.writing(self._entry(key)) as writer:
+            np.lib.format.write_array(cast(Any, writer), np.ascontiguousarray(values), allow_pickle=False)
 
     def info(self) -> dict[str, int]:
         """Return how many arrays are stored, and their total size in bytes."""
@@ -74,8 +70,12 @@ class FeatureCache:
             path.unlink(missing_ok=True)
         return len(files)
 
-    def _files(self) -> list[Path]:
-        return sorted(self.folder.glob("*.npy")) if self.folder.is_dir() else []
+    @property
+    def _entries(self) -> SealedFolder:
+        return SealedFolder(self.folder.absolute().parent)
 
-    def _path(self, key: str) -> Path:
-        return self.folder / f"{key}.npy"
+    def _entry(self, key: str) -> str:
+        return f"{self.folder.absolute().name}/{key}.array"
+
+    def _files(self) -> list[Path]:
+        return sorted(self.folder.glob("*.array")) if self.folder.is_dir() else []
