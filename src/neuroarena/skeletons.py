@@ -74,6 +74,14 @@ class SkeletonName:
         return cls(module, "".join(word[:1].upper() + word[1:] for word in words), " ".join(words))
 
 
+def module_templates(name: SkeletonName, folder: Path, template: str) -> dict[Path, str]:
+    """Map the files of a module and its test to their templates."""
+    return {
+        folder / f"{name.module}.py": f"{template}.py.txt",
+        folder / f"test_{name.module}.py": f"test_{template}.py.txt",
+    }
+
+
 def write_skeleton(
     name: SkeletonName, package: str, templates: Mapping[Path, str], **values: str
 ) -> list[Path]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar
 
-from neuroarena.datasets.card import read_card
+from neuroarena.datasets.card import CARD, read_card
+from neuroarena.datasets.dataset import Problem
 from neuroarena.errors import InputError
 
 
@@ -41,3 +43,12 @@ class DatasetFolder:
     def simulated(self) -> bool:
         """Whether the folder is a simulated twin."""
         return self.card is not None
+
+    def check_files(self) -> Iterator[Problem]:
+        """Yield the files that the card of a twin lists and that are missing or of another size."""
+        for name, size in (self.card or {}).get("files", {}).items():
+            file = self.root / name
+            if not file.is_file():
+                yield Problem(name, f"is missing, although {CARD} lists it.")
+            elif file.stat().st_size != size:
+                yield Problem(name, f"has {file.stat().st_size} bytes, but {CARD} states {size}.")

@@ -57,9 +57,7 @@ def better_power(
     level = _pair_alpha(difference, sigma, n_teams, alpha)
     if n_units < MINIMUM_LEVELS:
         return 0.0
-    skews, shares = _normal_skewness(n_units)
-    q = t_quantile(level, n_units - 1.0)
-    limits = np.maximum(q, restore_skew(q, skews, float(n_units)))
+    limits, _, shares = _critical_values(level, n_units)
     chances = special.nctdtr(n_units - 1.0, difference / sigma * math.sqrt(n_units), limits)
     return float(1.0 - shares @ chances)
 
@@ -87,15 +85,12 @@ def equivalent_power(nu: float, sigma: float, n_units: int, n_teams: int = 2, al
     level = _pair_alpha(nu, sigma, n_teams, alpha)
     if n_units < MINIMUM_LEVELS:
         return 0.0
-    skews, shares = _normal_skewness(n_units)
-    q = t_quantile(level, n_units - 1.0)
-    below = np.maximum(q, restore_skew(q, skews, float(n_units)))[:, None]
-    above = np.maximum(q, -restore_skew(-q, skews, float(n_units)))[:, None]
+    below, above, shares = _critical_values(level, n_units)
     # The standard error varies as the root of a chi-squared; its quantiles at the middle of equal shares.
     shares_of_spread = (np.arange(_SPREAD_NODES) + 0.5) / _SPREAD_NODES
     spread = np.sqrt(special.chdtri(n_units - 1.0, 1 - shares_of_spread) / (n_units - 1))
     edge = nu / sigma * math.sqrt(n_units)
-    inside = special.ndtr(edge - spread * above) - special.ndtr(-edge + spread * below)
+    inside = special.ndtr(edge - spread * above[:, None]) - special.ndtr(-edge + spread * below[:, None])
     return float(shares @ np.maximum(inside, 0.0).mean(axis=1))
 
 
@@ -129,17 +124,7 @@ def units_for_equivalent(
 ) -> int:
     """Return the smallest number of units with which equally good teams are called `equivalent` often enough.
 
-    Parameters
-    ----------
-    nu, sigma, n_teams, alpha
-        As in `equivalent_power`.
-    power
-        How often, from 0 to 1.
-
-    Raises
-    ------
-    InputError
-        When an argument is out of range, or ten million units would not be enough.
+    Parameters are those of `equivalent_power`; `power` and refusals are those of `units_for_better`.
 
     Examples
     --------
@@ -173,6 +158,15 @@ def _pair_alpha(difference: float, sigma: float, n_teams: int, alpha: float) -> 
     if not 0 < alpha < 1:
         raise InputError(f"alpha must lie between 0 and 1; got {alpha}.")
     return alpha / (n_teams * (n_teams - 1) / 2)
+
+
+def _critical_values(level: float, n_units: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the lower and upper critical values at skewnesses that normal samples have, and their shares."""
+    skews, shares = _normal_skewness(n_units)
+    q = t_quantile(level, n_units - 1.0)
+    below = np.maximum(q, restore_skew(q, skews, float(n_units)))
+    above = np.maximum(q, -restore_skew(-q, skews, float(n_units)))
+    return below, above, shares
 
 
 def _normal_skewness(n: int) -> tuple[np.ndarray, np.ndarray]:

@@ -207,7 +207,7 @@ SPOILED = [
     (lambda r: (r / "assy_dicarlo_Kar2019.nc").write_bytes(b"no"), "assy_dicarlo_Kar2019.nc: cannot be read"),
     (
         lambda r: (r / "assy_dicarlo_Kar2019.nc").unlink(),
-        "assy_dicarlo_Kar2019.nc: is missing, although the card",
+        "assy_dicarlo_Kar2019.nc: is missing, although simulated.json",
     ),
     (
         lambda r: (r / "simulated.json").write_text("{"),

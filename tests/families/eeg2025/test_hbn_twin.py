@@ -35,6 +35,12 @@ def test_a_twin_says_that_it_is_simulated_and_what_it_holds():
     assert verify(twin()) == []
 
 
+def test_one_release_of_a_twin_is_a_simulated_dataset_of_its_own():
+    release = next(path for path in twin().iterdir() if path.is_dir())
+    assert HBN(release).simulated
+    assert verify(release) == []
+
+
 def test_the_same_options_leave_a_twin_as_it_is_and_the_same_seed_gives_the_same_bytes(tmp_path: Path):
     small = {"releases": "R12", "people": 12, "trials": 3, "seconds": 4}
     card = simulate(tmp_path / "one", **small)

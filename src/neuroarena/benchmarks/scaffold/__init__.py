@@ -7,7 +7,7 @@ from pathlib import Path
 from neuroarena.benchmarks.names import FAMILIES
 from neuroarena.datasets import DATASETS
 from neuroarena.datasets.scaffold import new_dataset
-from neuroarena.skeletons import SkeletonName, write_skeleton
+from neuroarena.skeletons import SkeletonName, module_templates, write_skeleton
 
 
 def new_family(name: str, folder: Path) -> list[Path]:
@@ -36,8 +36,7 @@ def new_family(name: str, folder: Path) -> list[Path]:
     place = folder / made.module
     templates = {
         place / "pyproject.toml": "pyproject.toml.txt",
-        place / f"{made.module}.py": "family.py.txt",
-        place / f"test_{made.module}.py": "test_family.py.txt",
+        **module_templates(made, place, "family"),
     }
     written = write_skeleton(
         made,
@@ -55,8 +54,5 @@ def new_eeg_benchmark(name: str, folder: Path) -> list[Path]:
     Parameters and refusals are those of :func:`neuroarena.datasets.scaffold.new_dataset`.
     """
     made = SkeletonName.parse(name, registry=FAMILIES)
-    templates = {
-        folder / f"{made.module}.py": "eeg.py.txt",
-        folder / f"test_{made.module}.py": "test_eeg.py.txt",
-    }
+    templates = module_templates(made, folder, "eeg")
     return write_skeleton(made, __package__, templates)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from neuroarena.datasets import DATASETS
-from neuroarena.skeletons import SkeletonName, write_skeleton
+from neuroarena.skeletons import SkeletonName, module_templates, write_skeleton
 
 
 def new_dataset(name: str, folder: Path) -> list[Path]:
@@ -28,8 +28,5 @@ def new_dataset(name: str, folder: Path) -> list[Path]:
         When the name cannot be a module name or is taken, or a file of that name exists.
     """
     made = SkeletonName.parse(name, registry=DATASETS)
-    templates = {
-        folder / f"{made.module}.py": "dataset.py.txt",
-        folder / f"test_{made.module}.py": "test_dataset.py.txt",
-    }
+    templates = module_templates(made, folder, "dataset")
     return write_skeleton(made, __package__, templates, variable=made.module.upper())

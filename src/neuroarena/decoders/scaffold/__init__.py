@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from neuroarena.decoders.names import DECODERS
-from neuroarena.skeletons import SkeletonName, write_skeleton
+from neuroarena.skeletons import SkeletonName, module_templates, write_skeleton
 
 
 def new_decoder(name: str, folder: Path, benchmark: str) -> list[Path]:
@@ -30,8 +30,5 @@ def new_decoder(name: str, folder: Path, benchmark: str) -> list[Path]:
         When the name cannot be a module name or is taken, or a file of that name exists.
     """
     made = SkeletonName.parse(name, registry=DECODERS)
-    templates = {
-        folder / f"{made.module}.py": "decoder.py.txt",
-        folder / f"test_{made.module}.py": "test_decoder.py.txt",
-    }
+    templates = module_templates(made, folder, "decoder")
     return write_skeleton(made, __package__, templates, benchmark=benchmark)

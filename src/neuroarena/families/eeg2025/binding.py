@@ -89,7 +89,7 @@ class Choices:
                 "eeg2025@as-scored: the option channels must be 129, as in the published scorer; it is 128."
             )
         if minimum_minutes is None:
-            minimum_minutes = float(dataset.card.get("minimum_minutes", MINIMUM_MINUTES))
+            minimum_minutes = float((dataset.card or {}).get("minimum_minutes", MINIMUM_MINUTES))
         absent = [name for name in (*TRAINING, VALIDATION) if name not in dataset.folders]
         if absent and not named and not dataset.simulated:
             raise InputError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from neuroarena.families.neuroprobe import encoders
 from neuroarena.families.neuroprobe.family import FAMILY, Neuroprobe
 from neuroarena.families.neuroprobe.labels import examples
 from neuroarena.families.neuroprobe.leakage import describe_leakage, leakage
@@ -21,28 +22,7 @@ _MODULES: dict[str, tuple[str, ...]] = {
         "verify",
         "word_table",
     ),
-    ".encoders": (
-        "BrainBertEmbedding",
-        "BrainBertFinetuned",
-        "BrainBertLinear",
-        "BrainBertSpectra",
-        "CleanList",
-        "NotchLaplacian",
-        "Places",
-        "PopT",
-        "Schedule",
-        "Weights",
-        "brainbert_finetuned",
-        "brainbert_linear",
-        "convert_brainbert",
-        "convert_checkpoint",
-        "convert_popt",
-        "find_electrodes",
-        "find_places",
-        "find_weights",
-        "popt_finetuned",
-        "popt_frozen",
-    ),
+    ".encoders": tuple(encoders.__all__),
     ".importer": ("entries_from_neuroprobe",),
     ".submission_export": ("export_submission",),
 }

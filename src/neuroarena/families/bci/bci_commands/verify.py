@@ -25,7 +25,7 @@ def verify(root: str | Path) -> list[Problem]:
         people = data.people
     except InputError as error:
         return [Problem.of(error, root)]
-    problems += _check_card(data)
+    problems += list(data.check_files())
     for person in people:
         try:
             runs = data.runs([person])
@@ -34,20 +34,6 @@ def verify(root: str | Path) -> list[Problem]:
             continue
         for path in runs["path"]:
             problems += _check_run(data, path)
-    return problems
-
-
-def _check_card(data: BciCommands) -> list[Problem]:
-    listed: dict[str, int] = (data.card or {}).get("files", {})
-    problems = []
-    for name, size in listed.items():
-        file = data.root / name
-        if not file.is_file():
-            problems.append(Problem(name, "is missing, although simulated.json lists it."))
-        elif file.stat().st_size != size:
-            problems.append(
-                Problem(name, f"has {file.stat().st_size} bytes, but simulated.json states {size}.")
-            )
     return problems
 
 

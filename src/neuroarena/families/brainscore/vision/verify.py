@@ -34,7 +34,7 @@ def verify(root: str | Path) -> list[Problem]:
     except InputError as error:
         return [Problem.of(error, root)]
     there = [study for study in STUDIES.values() if (folder.root / study.file).is_file()]
-    problems = list(_card_problems(folder))
+    problems = list(folder.check_files())
     if not there:
         names = ", ".join(study.file for study in STUDIES.values())
         problems.append(Problem(".", f"there is no assembly here. Expected one of {names}."))
@@ -47,15 +47,6 @@ def verify(root: str | Path) -> list[Problem]:
     for study in there:
         problems += _assembly_problems(folder, study, tables[study.stimuli])
     return problems
-
-
-def _card_problems(folder: VisionFolder) -> Iterator[Problem]:
-    for name, size in (folder.card or {}).get("files", {}).items():
-        path = folder.root / name
-        if not path.is_file():
-            yield Problem(name, "is missing, although the card of the simulation lists it.")
-        elif path.stat().st_size != size:
-            yield Problem(name, f"has {path.stat().st_size} bytes; the card of the simulation states {size}.")
 
 
 def _stimuli(root: Path, identifier: str) -> tuple[list[dict[str, str]] | None, list[Problem]]:

@@ -77,7 +77,7 @@ def preprocess(
     _check_settings(out, settings)
     for release, folder in raw.folders.items():
         _copy_root(folder, out / f"{release}_L100_bdf")
-    if raw.simulated:
+    if raw.card is not None:
         # What was planted also holds for the copy; the list of files does not.
         atomic.write_json(out / CARD, {key: value for key, value in raw.card.items() if key != "files"})
     done = {"written": 0, "kept": 0, "dropped_events": 0}

@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 
 from neuroarena.datasets.card import read_card
+from neuroarena.datasets.folder import DatasetFolder
 from neuroarena.errors import InputError
 from neuroarena.families.eeg2025.hbn.bdf import BdfSource, NotPlain
 from neuroarena.families.eeg2025.hbn.facts import (
@@ -35,7 +36,7 @@ _NAME = re.compile(
 )
 
 
-class HBN:
+class HBN(DatasetFolder):
     """A folder that holds releases of HBN-EEG, each a BIDS dataset.
 
     Parameters
@@ -51,8 +52,8 @@ class HBN:
         Release -> its folder, in the order R1, R2, ...
     simulated : bool
         Whether the folder is a simulated twin.
-    card : dict
-        The card of a simulated twin; empty for real data.
+    card : dict or None
+        The card of a simulated twin; None for real data.
 
     Raises
     ------
@@ -60,11 +61,15 @@ class HBN:
         When there is no release, a requested one is missing, or one occurs twice.
     """
 
+    expected = "Expected releases of HBN-EEG, such as R5_L100_bdf."
+
     def __init__(self, root: str | Path, releases: Iterable[str] | None = None) -> None:
-        self.root = Path(root)
+        super().__init__(root)
         self.folders = _folders(self.root, releases)
-        self.card = _card(self.root)
-        self.simulated = bool(self.card)
+        if self.card is None:
+            # A release of a twin may be opened on its own: its card lies next to it, and lists the files of all.
+            beside = read_card(self.root.resolve().parent)
+            self.card = beside and {key: value for key, value in beside.items() if key != "files"}
 
     def participants(self, release: str) -> pd.DataFrame:
         """Read who took part in a release.
@@ -146,8 +151,6 @@ class HBN:
 
 
 def _folders(root: Path, wanted: Iterable[str] | None) -> dict[str, Path]:
-    if not root.is_dir():
-        raise InputError(f"{root}: is not a folder. Expected releases of HBN-EEG, such as R5_L100_bdf.")
     named = root.name if (root / "participants.tsv").is_file() else None
     if named is not None:
         found = [(release_of_folder(named) or _only_release(root), root)]
@@ -188,11 +191,6 @@ def _only_release(root: Path) -> str:
             f"got {', '.join(names) or 'no such column'}."
         )
     return names[0]
-
-
-def _card(root: Path) -> dict[str, Any]:
-    # A release of a twin may be opened on its own: its card lies next to it.
-    return read_card(root) or read_card(root.resolve().parent) or {}
 
 
 def _stamp(folder: Path) -> tuple[int, int]:

@@ -28,7 +28,7 @@ def verify(root: str | Path) -> list[Problem]:
         recordings = data.recordings
     except InputError as error:
         return [Problem.of(error, root)]
-    problems = list(_check_card(data))
+    problems = list(data.check_files())
     owners: dict[str, str] = {}
     for release in data.folders:
         try:
@@ -40,15 +40,6 @@ def verify(root: str | Path) -> list[Problem]:
     for key, path in zip(recordings["key"], recordings["path"], strict=True):
         problems += _check_recording(data, key, Path(path))
     return list(dict.fromkeys(problems))
-
-
-def _check_card(data: HBN) -> Iterator[Problem]:
-    for name, size in data.card.get("files", {}).items():
-        path = data.root / name
-        if not path.is_file():
-            yield Problem(name, "is missing, although the card of the twin lists it.")
-        elif path.stat().st_size != size:
-            yield Problem(name, f"has {path.stat().st_size} bytes; the card of the twin states {size}.")
 
 
 def _check_people(

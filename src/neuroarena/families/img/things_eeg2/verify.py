@@ -24,8 +24,7 @@ def verify(root: str | Path) -> list[Problem]:
         return [Problem.of(error, root)]
     if _attempt(problems, data, lambda: data.images) is None:
         return problems
-    if data.simulated:
-        _check_card(problems, data)
+    problems += data.check_files()
     _attempt(problems, data, data.embeddings)
     layouts: dict[str, tuple[Any, ...]] = {}
     for subject in data.subjects:
@@ -40,15 +39,6 @@ def verify(root: str | Path) -> list[Problem]:
                 file = data.file(subject, part).relative_to(data.root).as_posix()
                 problems.append(Problem(file, f"channels, samples or rate differ from those of {first}."))
     return problems
-
-
-def _check_card(problems: list[Problem], data: ThingsEEG2) -> None:
-    for name, size in (data.card or {}).get("files", {}).items():
-        path = data.root / name
-        if not path.is_file():
-            problems.append(Problem(name, "the file is missing."))
-        elif path.stat().st_size != size:
-            problems.append(Problem(name, f"has {path.stat().st_size} bytes, but the card states {size}."))
 
 
 def _attempt(problems: list[Problem], data: ThingsEEG2, read: Callable[[], Any]) -> Any:

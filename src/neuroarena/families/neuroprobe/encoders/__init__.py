@@ -2,41 +2,20 @@
 
 from __future__ import annotations
 
-from neuroarena.decoders.pretrained import Weights, convert_checkpoint, find_weights
-from neuroarena.families.neuroprobe.encoders.brainbert import (
-    BrainBertFinetuned,
-    BrainBertLinear,
-    brainbert_finetuned,
-    brainbert_linear,
-)
-from neuroarena.families.neuroprobe.encoders.clean_list import CleanList, find_electrodes
-from neuroarena.families.neuroprobe.encoders.embedding import BrainBertEmbedding
-from neuroarena.families.neuroprobe.encoders.places import Places, find_places
-from neuroarena.families.neuroprobe.encoders.popt import PopT, popt_finetuned, popt_frozen
-from neuroarena.families.neuroprobe.encoders.published import convert_brainbert, convert_popt
-from neuroarena.families.neuroprobe.encoders.reference import NotchLaplacian
-from neuroarena.families.neuroprobe.encoders.spectra import BrainBertSpectra
-from neuroarena.families.neuroprobe.encoders.training import Schedule
+from neuroarena.lazily import lazy_names
 
-__all__ = [
-    "BrainBertEmbedding",
-    "BrainBertFinetuned",
-    "BrainBertLinear",
-    "BrainBertSpectra",
-    "CleanList",
-    "NotchLaplacian",
-    "Places",
-    "PopT",
-    "Schedule",
-    "Weights",
-    "brainbert_finetuned",
-    "brainbert_linear",
-    "convert_brainbert",
-    "convert_checkpoint",
-    "convert_popt",
-    "find_electrodes",
-    "find_places",
-    "find_weights",
-    "popt_finetuned",
-    "popt_frozen",
-]
+_MODULES: dict[str, tuple[str, ...]] = {
+    "neuroarena.decoders.pretrained": ("Weights", "convert_checkpoint", "find_weights"),
+    ".brainbert": ("BrainBertFinetuned", "BrainBertLinear", "brainbert_finetuned", "brainbert_linear"),
+    ".clean_list": ("CleanList", "find_electrodes"),
+    ".embedding": ("BrainBertEmbedding",),
+    ".places": ("Places", "find_places"),
+    ".popt": ("PopT", "popt_finetuned", "popt_frozen"),
+    ".published": ("convert_brainbert", "convert_popt"),
+    ".reference": ("NotchLaplacian",),
+    ".spectra": ("BrainBertSpectra",),
+    ".training": ("Schedule",),
+}
+__getattr__, __dir__, _later = lazy_names(__name__, _MODULES)
+
+__all__ = [*_later]
