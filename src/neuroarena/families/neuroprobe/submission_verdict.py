@@ -20,6 +20,7 @@ from neuroarena.families.neuroprobe.submission_checks import (
     SPLIT_FOLDERS,
     SubmissionError,
 )
+from neuroarena.families.neuroprobe.submission_folder import require_readable
 from neuroarena.families.neuroprobe.submission_rules import (
     RULES,
     Finding,
@@ -145,13 +146,14 @@ def check_submission(folder: str | Path, name: str | None = None) -> Verdict:
     Raises
     ------
     InputError
-        When there is no such folder.
+        When there is no such folder, or it must not be read: it holds a link, a folder in place of a file, or too much.
     """
     folder = Path(folder)
     if not folder.is_dir():
         raise InputError(
             f"{folder}: this folder does not exist. Expected a submission to the Neuroprobe leaderboard."
         )
+    require_readable(folder)
     name = name or folder.resolve().name
     official = list(official_findings(folder, name))
     # What the official rules refuse in a file is reported once.

@@ -24,6 +24,7 @@ from neuroarena.families.neuroprobe.submission_checks import (
     SUBMITTED_DEFINITIONS,
     SubmissionError,
 )
+from neuroarena.families.neuroprobe.submission_folder import require_readable
 from neuroarena.families.neuroprobe.tasks import TASKS
 
 LEVELS = ("population", "electrode")
@@ -106,14 +107,15 @@ def read_submission(folder: str | Path) -> Submission:
     Raises
     ------
     InputError
-        For JSON that cannot be read, a missing field, or a value that is not a number in [0, 1];
-        the message names the file and the field.
+        For a link, a folder in place of a file, a file that is too large, JSON that cannot be read, a missing
+        field, or a value that is not a number in [0, 1]; the message names the file and the field.
     """
     folder = Path(folder)
     if not folder.is_dir():
         raise InputError(
             f"{folder}: this folder does not exist. Expected a submission to the Neuroprobe leaderboard."
         )
+    require_readable(folder)
     where = f"{folder.name}/metadata.json"
     metadata = checks.read_object(folder / "metadata.json", where)
     header = {key: checks.text(metadata, key, where) for key in HEADER_TEXTS}
