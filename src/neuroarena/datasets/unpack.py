@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import lzma
 import os
 import shutil
 import stat
+import struct
 import tempfile
+import unicodedata
 import zipfile
 import zlib
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -20,8 +24,33 @@ _MOST_MEMBERS = 100_000
 # Deflate reaches 1:1000 on nothing but zeros; signals and tables stay far below 1:200.
 _MOST_GROWTH = 200
 _ALWAYS_FINE = 100 * 2**20
+# Names that no file system takes, or that only an attack needs.
+_MOST_NAME_BYTES, _MOST_DEPTH = 255, 40
 _LITTER = ("__MACOSX", ".DS_Store", "Thumbs.db")
 _ENCRYPTED = 0x1
+_METHODS = {
+    zipfile.ZIP_STORED: "stored",
+    zipfile.ZIP_DEFLATED: "deflate",
+    zipfile.ZIP_BZIP2: "bzip2",
+    zipfile.ZIP_LZMA: "LZMA",
+}
+# What Python raises for the directory or the content of a damaged archive, wherever the bytes lead it: among them
+# UnicodeError (names) and bzip2's OSError without a number.
+DAMAGE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    struct.error,
+    EOFError,
+    OSError,
+    ValueError,
+    OverflowError,
+    IndexError,
+    KeyError,
+    NotImplementedError,
+    RuntimeError,
+    MemoryError,
+)
 
 
 class BadArchive(FetchError):
@@ -79,20 +108,29 @@ def unpack(archive: Path, file: RemoteFile, root: Path, work: Path) -> list[Prod
         When the disk is full.
     """
     try:
-        with zipfile.ZipFile(archive) as opened:
-            members = place_members(opened, file, archive.stat().st_size)
-            _check_room(members, root, file)
-            with tempfile.TemporaryDirectory(prefix="unpack-", dir=work) as waiting:
-                products = [_write(opened, info, target, Path(waiting)) for target, info in members.items()]
-                _move(products, Path(waiting), root, file)
-            return products
-    except (zipfile.BadZipFile, zlib.error, EOFError) as error:
+        opened = zipfile.ZipFile(archive)
+    except DAMAGE as error:
         raise BadArchive(f"{file.path}: {_why_no_zip(archive, error)}") from error
-    except NotImplementedError as error:
-        raise FetchError(
-            f"{file.path}: is compressed in a way that Python cannot read ({error}). Unpack {archive} into {root} "
-            f"with another program and run the same command again."
-        ) from error
+    with opened:
+        members = place_members(opened, file, archive.stat().st_size)
+        unknown = next((info for info in members.values() if info.compress_type not in _METHODS), None)
+        if unknown is not None:
+            raise FetchError(
+                f"{file.path}: is compressed in a way that Python cannot read (method {unknown.compress_type}). "
+                f"Unpack {archive} into {root} with another program and run the same command again."
+            )
+        _check_room(members, root, file)
+        with tempfile.TemporaryDirectory(prefix="unpack-", dir=work) as waiting:
+            try:
+                products = [_write(opened, info, target, Path(waiting)) for target, info in members.items()]
+            except _Damaged as error:
+                raise BadArchive(f"{file.path}: {_why_no_zip(archive, error)}") from error.__cause__
+            _move(products, Path(waiting), root, file)
+        return products
+
+
+class _Damaged(Exception):
+    """What an archive holds cannot be read."""
 
 
 def place_members(opened: zipfile.ZipFile, file: RemoteFile, archive_size: int) -> dict[str, zipfile.ZipInfo]:
@@ -122,12 +160,24 @@ def place_members(opened: zipfile.ZipFile, file: RemoteFile, archive_size: int) 
         target = None if info.is_dir() else placement(info.filename, file)
         if target is None:
             continue
-        # Names that differ only in case are one file on some systems.
-        if target.lower() in taken:
+        # Names that differ only in case or in how accents are written are one file on some systems.
+        same = unicodedata.normalize("NFC", target).casefold()
+        if same in taken:
             raise BadArchive(f'{file.path}: holds "{target}" twice. Nothing was unpacked.')
-        taken.add(target.lower())
+        taken.add(same)
         placed[target] = info
+    _check_folders(placed, taken, file)
     return placed
+
+
+def _check_folders(placed: Iterable[str], taken: set[str], file: RemoteFile) -> None:
+    """Refuse an archive in which a file is also the folder of another one."""
+    for target in placed:
+        for folder in PurePosixPath(target).parents:
+            if unicodedata.normalize("NFC", str(folder)).casefold() in taken:
+                raise BadArchive(
+                    f'{file.path}: "{folder}" is a file and also the folder of "{target}". Nothing was unpacked.'
+                )
 
 
 def _check_member(info: zipfile.ZipInfo, file: RemoteFile) -> None:
@@ -137,12 +187,28 @@ def _check_member(info: zipfile.ZipInfo, file: RemoteFile) -> None:
             raise BadArchive(
                 f"{file.path}: holds {name!r}, which leads outside the folder. Nothing was unpacked."
             )
+    _check_name(info.filename, file)
     kind = stat.S_IFMT(info.external_attr >> 16)
     if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
         what = "a link" if kind == stat.S_IFLNK else "no plain file"
         raise BadArchive(f'{file.path}: "{info.filename}" is {what}. Nothing was unpacked.')
     if info.flag_bits & _ENCRYPTED:
         raise BadArchive(f'{file.path}: "{info.filename}" is encrypted. Nothing was unpacked.')
+
+
+def _check_name(name: str, file: RemoteFile) -> None:
+    parts = PurePosixPath(name).parts
+    try:
+        longest = max(len(part.encode()) for part in parts)
+    except UnicodeEncodeError as error:
+        raise BadArchive(
+            f"{file.path}: holds the name {name!r}, which is not text. Nothing was unpacked."
+        ) from error
+    if len(parts) > _MOST_DEPTH or longest > _MOST_NAME_BYTES:
+        raise BadArchive(
+            f'{file.path}: holds "{name[:60]}...", {len(parts)} folders deep and up to {longest} bytes a part; at most '
+            f"{_MOST_DEPTH} and {_MOST_NAME_BYTES} are allowed. Nothing was unpacked."
+        )
 
 
 def placement(name: str, file: RemoteFile) -> str | None:
@@ -184,17 +250,29 @@ def _write(opened: zipfile.ZipFile, info: zipfile.ZipInfo, target: str, waiting:
     path = waiting / target
     path.parent.mkdir(parents=True, exist_ok=True)
     content, size = hashlib.sha256(), 0
-    # zipfile stops at the size that the directory states, and compares the checksum there.
-    with opened.open(info) as source, open(path, "xb") as file:
-        while chunk := source.read(_CHUNK):
+    with open(path, "xb") as file:
+        for chunk in _chunks(opened, info):
             file.write(chunk)
             content.update(chunk)
             size += len(chunk)
         file.flush()
         os.fsync(file.fileno())
-    if size != info.file_size:
-        raise zipfile.BadZipFile(f"{info.filename} has {size} bytes, expected {info.file_size}")
     return Product(target, size, content.hexdigest())
+
+
+def _chunks(opened: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
+    """Iterate over the content of a member; reading fails as `_Damaged`, so that a full disk is not mistaken for it."""
+    size = 0
+    try:
+        # zipfile stops at the size that the directory states, and compares the checksum there.
+        with opened.open(info) as source:
+            while chunk := source.read(_CHUNK):
+                size += len(chunk)
+                yield chunk
+        if size != info.file_size:
+            raise zipfile.BadZipFile(f"{info.filename} has {size} bytes, expected {info.file_size}")
+    except DAMAGE as error:
+        raise _Damaged(str(error) or type(error).__name__) from error
 
 
 def _move(products: list[Product], waiting: Path, root: Path, file: RemoteFile) -> None:

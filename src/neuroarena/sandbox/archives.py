@@ -10,8 +10,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from neuroarena.datasets.fetch_plan import FetchError, RemoteFile
-from neuroarena.datasets.unpack import BadArchive, unpack
+from neuroarena.datasets.unpack import DAMAGE, BadArchive, unpack
 from neuroarena.errors import InputError, NeuroarenaError
+from neuroarena.progress import readable_size
+
+# The record at the end of a zip, which a comment of up to 64 kB may follow, and the directory it may speak of.
+_END_MARK, _END_BYTES = b"PK\x05\x06", 22 + 2**16
+_MOST_DIRECTORY_BYTES = 32 * 2**20
+_USUAL = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
 class SubmissionRefused(InputError):
@@ -39,8 +45,10 @@ def unpack_submission(archive: Path, entry: str, most_mb: int = 2048) -> Iterato
     Raises
     ------
     SubmissionRefused
-        When it is not a zip, is damaged, reaches outside its folder, grows too much, or has no `entry`
-        at its root.
+        When it is not a zip, is too large, damaged or compressed in an unusual way, reaches outside its folder,
+        grows too much, or has no `entry` at its root.
+    NeuroarenaError
+        When this machine cannot unpack it, because its disk is full.
 
     Examples
     --------
@@ -54,10 +62,12 @@ def unpack_submission(archive: Path, entry: str, most_mb: int = 2048) -> Iterato
     archive = Path(archive)
     if not archive.is_file():
         raise SubmissionRefused(f"{archive}: there is no such file. Expected a zip with {entry} at its root.")
-    if not zipfile.is_zipfile(archive):
+    size = archive.stat().st_size
+    if size > most_mb * 2**20:
         raise SubmissionRefused(
-            f"{archive.name}: is not a zip archive. Expected a zip with {entry} at its root."
+            f"{archive.name}: has {readable_size(size)}, more than the {readable_size(most_mb * 2**20)} allowed."
         )
+    _check_methods(archive, entry)
     # An unguessable name: otherwise a folder of the same name inside the archive would be mistaken for it.
     folder = secrets.token_hex(8)
     described = RemoteFile("submission.zip", (), archive=True, folder=folder, unpacked_limit=most_mb * 2**20)
@@ -66,17 +76,64 @@ def unpack_submission(archive: Path, entry: str, most_mb: int = 2048) -> Iterato
         try:
             products = unpack(archive, described, root, root)
         except BadArchive as error:
-            raise SubmissionRefused(_refusal(archive, error, described.path)) from error
-        except FetchError as error:
-            raise NeuroarenaError(f"{archive.name}: could not be unpacked ({error})") from error
+            refusal = _refusal(archive, error, described.path).replace(f"{folder}/", "")
+            raise SubmissionRefused(refusal) from error
+        except (FetchError, OSError) as error:
+            # The machine's fault; where it unpacks is nobody's business.
+            said = error.strerror if isinstance(error, OSError) else str(error).replace(work, "this machine")
+            raise NeuroarenaError(f"{archive.name}: could not be unpacked ({said})") from error
         _check_entry([product.file.removeprefix(f"{folder}/") for product in products], entry, archive.name)
         yield root / folder
 
 
+def _check_methods(archive: Path, entry: str) -> None:
+    """Refuse what is not a zip, and methods of compression that a small file can use to fill the memory."""
+    expected = f"Expected a zip with {entry} at its root."
+    if _directory_bytes(archive) > _MOST_DIRECTORY_BYTES:
+        raise SubmissionRefused(
+            f"{archive.name}: its table of contents is larger than {readable_size(_MOST_DIRECTORY_BYTES)}. "
+            "Zip only the files that the code needs."
+        )
+    try:
+        if not zipfile.is_zipfile(archive):
+            raise SubmissionRefused(f"{archive.name}: is not a zip archive. {expected}")
+        with zipfile.ZipFile(archive) as opened:
+            unusual = [info for info in opened.infolist() if info.compress_type not in _USUAL]
+    except DAMAGE as error:
+        raise SubmissionRefused(
+            f"{archive.name}: is a damaged zip archive ({_plain(error)}). Zip the files again."
+        ) from error
+    if unusual:
+        raise SubmissionRefused(
+            f"{archive.name}: {unusual[0].filename!a} is compressed by method {unusual[0].compress_type}, "
+            "expected the usual one of zip (deflate) or none. Zip the files again."
+        )
+
+
+def _directory_bytes(archive: Path) -> int:
+    """Return how large a zip says that its table of contents is: Python reads it whole, whatever it says."""
+    with open(archive, "rb") as file:
+        file.seek(max(0, archive.stat().st_size - _END_BYTES))
+        end = file.read()
+    said = [0]
+    place = end.find(_END_MARK)
+    # Wherever the mark occurs: which one counts is the reader's choice.
+    while place >= 0:
+        said.append(int.from_bytes(end[place + 12 : place + 16], "little"))
+        place = end.find(_END_MARK, place + 1)
+    return max(said)
+
+
 def _refusal(archive: Path, error: BadArchive, called: str) -> str:
     if isinstance(error.__cause__, Exception):
-        return f"{archive.name}: is a damaged zip archive ({error.__cause__}). Zip the files again."
+        return f"{archive.name}: is a damaged zip archive ({_plain(error.__cause__)}). Zip the files again."
     return str(error).replace(called, archive.name, 1)
+
+
+def _plain(error: BaseException) -> str:
+    """Return what an error says, on one line of printable characters."""
+    said = "".join(letter if letter.isprintable() else "?" for letter in str(error))
+    return said.encode("utf-8", "replace").decode()[:200] or type(error).__name__
 
 
 def _check_entry(files: list[str], entry: str, name: str) -> None:
