@@ -49,7 +49,9 @@ if TYPE_CHECKING:
 
 FOREST_TEAMS, MATRIX_TEAMS = 40, 20
 MOST_DOTS = 3_000
-LOOKS = {"entry": (ENTRY, "o"), "organiser": (ORGANISER, "D")}
+# Single units stand beside the bar of their team, not behind it: how far each is from the middle of the row.
+BAR_ABOVE, UNITS_BELOW = 0.16, 0.2
+LOOKS = {"entry": (ENTRY, "o"), "classical": (ENTRY, "s"), "organiser": (ORGANISER, "D")}
 FLOOR_LOOK = (FLOOR, "s")
 
 
@@ -63,12 +65,12 @@ def forest(ranking: Ranking) -> Figure:
         figure = new_figure(9.2, 1.3 + 0.3 * len(table))
         axes = place(figure, left, 0.6, right, 0.6)
         _shade_groups(axes, ranking, table)
-        _unit_dots(axes, ranking, list(table["team"]))
-        _scores(axes, table)
+        draw_units(axes, ranking, list(table["team"]), UNITS_BELOW)
+        draw_scores(axes, table, BAR_ABOVE)
         for at, row in enumerate(rows_of(table)):
             text = interval_text(row.score, row.ci95_low, row.ci95_high)
             axes.text(1.06, at, text, transform=axes.get_yaxis_transform(), va="center", fontsize=8.5)
-        _mark_chance(axes, ranking)
+        mark_chance(axes, ranking)
         axes.set_yticks(rows, names)
         axes.tick_params(axis="y", length=0)
         axes.set_ylim(len(table) - 0.4, -0.6)
@@ -79,9 +81,9 @@ def forest(ranking: Ranking) -> Figure:
     return figure
 
 
-def _scores(axes: Any, table: Any) -> None:
+def draw_scores(axes: Any, table: Any, above: float) -> None:
     """Draw scores and intervals, one artist per role: one per team would make large boards slow."""
-    rows = np.arange(len(table))
+    rows = np.arange(len(table)) - above
     for role in dict.fromkeys(table["role"]):
         colour, marker = LOOKS.get(role, FLOOR_LOOK)
         of_role = (table["role"] == role).to_numpy()
@@ -106,13 +108,14 @@ def _shade_groups(axes: Any, ranking: Ranking, table: Any) -> None:
         )  # fmt: skip
 
 
-def _unit_dots(axes: Any, ranking: Ranking, teams: list[str]) -> None:
+def draw_units(axes: Any, ranking: Ranking, teams: list[str], below: float) -> None:
+    """Draw a dot for every unit of each team, `below` the middle of its row."""
     if not shows_units(ranking):
         return
     values = ranking.unit_scores[teams].to_numpy()
     # A fixed spread instead of a random one: the same board is the same picture.
-    spread = 0.26 * (((np.arange(len(values)) * 0.618034) % 1.0) - 0.5)
-    heights = np.arange(len(teams))[None, :] + spread[:, None]
+    spread = 0.2 * (((np.arange(len(values)) * 0.618034) % 1.0) - 0.5)
+    heights = np.arange(len(teams))[None, :] + below + spread[:, None]
     axes.plot(values.ravel(), heights.ravel(), ".", color="#8793A1", ms=4.5, alpha=0.7, mew=0, zorder=2)
 
 
@@ -121,7 +124,8 @@ def shows_units(ranking: Ranking) -> bool:
     return ranking.n_units > 1 and ranking.n_units * min(FOREST_TEAMS, len(ranking.table)) <= MOST_DOTS
 
 
-def _mark_chance(axes: Any, ranking: Ranking) -> None:
+def mark_chance(axes: Any, ranking: Ranking) -> None:
+    """Draw a dashed line at the level of chance, where it is known."""
     chance = ranking.manifest.chance
     if chance is None:
         return

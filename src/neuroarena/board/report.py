@@ -10,6 +10,7 @@ from neuroarena import __version__
 from neuroarena.atomic import write_text
 from neuroarena.board.board import Board
 from neuroarena.board.figures import svg_text
+from neuroarena.board.phone_plots import phone_forest
 from neuroarena.board.plots import PLOTS, alt_text, caption, possible_plots
 from neuroarena.board.ranking import Ranking
 from neuroarena.board.rules import Rules
@@ -47,6 +48,7 @@ MOST_ROWS, MOST_PAIRS, MOST_GROUPS = 200, 60, 12
 # Every plot costs about a fifth of a second: on a page of more rankings, tasks get only their forest plot.
 MOST_FULL_RANKINGS = 16
 WIDEST_MATRIX = 6
+LEARN_NOTHING = ("chance", "dummy")
 
 
 def write_report(board: Board, path: str | Path, title: str | None = None) -> None:
@@ -166,7 +168,7 @@ def _matrix(board: Board, rankings: list[Ranking]) -> dict[str, Any]:
             row = found[team, one.task][0]
             bounds = bounds_text(row.ci95_low, row.ci95_high)
             cells.append({"score": score_text(row.score), "bounds": bounds, "best": row.rank == 1})
-        floor = any_row.role != "entry"
+        floor = any_row.role in LEARN_NOTHING
         rows.append({"team": shown_name(team), "marks": marks_of(any_row), "floor": floor, "cells": cells})
     first = rankings[0]
     caption_ = f"{first.family}@{first.definition}, {first.split}: {first.metric_title} with 95 % interval, "
@@ -197,6 +199,8 @@ def _ranking(ranking: Ranking, at: int, alone: bool, shared: list[str], few_plot
         }
         for kind in kinds
     }
+    if kinds and not few_plots:
+        figures["forest"]["phone"] = _svg(phone_forest(ranking), f"r{at}phone", alt_text("forest", ranking))
     manifest, table = ranking.manifest, ranking.table
     letters = [
         {"letter": letter, "teams": _some(group)}
@@ -205,7 +209,7 @@ def _ranking(ranking: Ranking, at: int, alone: bool, shared: list[str], few_plot
     top = table.iloc[0] if len(table) else None
     return {
         "id": f"ranking-{at}",
-        "open": alone,
+        "open": alone or at == 0,
         "title": ranking.title,
         "short": "nobody ranked" if top is None else f"{shown_name(top['team'])} {score_text(top['score'])}",
         "simulated": ranking.simulated,
@@ -250,7 +254,7 @@ def _rows(ranking: Ranking) -> list[dict[str, Any]]:
                 "rank": row.rank,
                 "team": shown_name(row.team),
                 "marks": marks_of(row),
-                "floor": row.role != "entry",
+                "floor": row.role in LEARN_NOTHING,
                 "new_group": several and at in breaks,
                 "score": score_text(row.score),
                 "bounds": bounds_text(row.ci95_low, row.ci95_high),

@@ -83,8 +83,8 @@ def _strip(axes: Any, own: list[Ranking], looks: Looks, limits: tuple[float, flo
     """Draw the tasks of a split side by side on one pair of axes."""
     step = 0.76 / max(len(looks), 1)
     for at, ranking in enumerate(own):
-        places = {team: at - 0.38 + step * (number + 0.5) for number, team in enumerate(looks)}
-        _marks(axes, ranking, looks, places, dots=0.3 * step, beside=0.0)
+        places = {team: at - 0.38 + step * (number + 0.3) for number, team in enumerate(looks)}
+        _marks(axes, ranking, looks, places, dots=0.12 * step, beside=0.4 * step)
         if ranking.manifest.chance is not None:
             axes.hlines(ranking.manifest.chance, at - 0.48, at + 0.48, color="black", ls=(0, (4, 3)), lw=1)
         if at % 2 == 0:
@@ -101,7 +101,13 @@ def _strip(axes: Any, own: list[Ranking], looks: Looks, limits: tuple[float, flo
 
 
 def _marks(
-    axes: Any, ranking: Ranking, looks: Looks, places: dict[str, float], dots: float, beside: float
+    axes: Any,
+    ranking: Ranking,
+    looks: Looks,
+    places: dict[str, float],
+    dots: float,
+    beside: float,
+    size: float = 4,
 ) -> None:
     """Draw score, interval and units of each team at its place; the dots `beside` it, spread by `dots`."""
     rows = ranking.table.set_index("team")
@@ -113,7 +119,6 @@ def _marks(
         if 1 < len(values) <= MOST_DOTS_A_TEAM:
             # A fixed spread instead of a random one: the same board is the same picture.
             spread = 2 * dots * (((np.arange(len(values)) * 0.618034) % 1.0) - 0.5)
-            size = 6 if beside else 4
             axes.plot(x + beside + spread, values, ".", color=colour, ms=size, alpha=0.5, mew=0, zorder=2)
         axes.plot([x, x], [row["ci95_low"], row["ci95_high"]], color=colour, lw=2, zorder=3)
         axes.plot([x], [row["score"]], marker, color=colour, ms=6.5, mec="white", mew=0.7, zorder=4)
@@ -135,7 +140,7 @@ def _looks(shown: list[Ranking], teams: list[str]) -> Looks:
 
 def _panel(axes: Any, ranking: Ranking, looks: Looks, limits: tuple[float, float], first: bool) -> None:
     places = {team: at - 0.15 for at, team in enumerate(looks)}
-    _marks(axes, ranking, looks, places, dots=0.09, beside=0.35)
+    _marks(axes, ranking, looks, places, dots=0.09, beside=0.35, size=6)
     if ranking.manifest.chance is not None:
         axes.axhline(ranking.manifest.chance, color="black", ls=(0, (4, 3)), lw=1, zorder=1)
     axes.set_xlim(-0.7, len(looks) - 0.3)
