@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import html
 import http.server
+import json
+import re
 import subprocess
 import threading
 from pathlib import Path
@@ -78,3 +81,43 @@ def test_the_report_asks_nobody_for_anything(chromium, report, tmp_path):
     assert set(asked) <= {"/report.html", "/favicon.ico"}
     assert "simulated" in page
     assert page.count("<svg") >= 4
+
+
+MEASURE = """
+<script>
+const wide = [...document.querySelectorAll("p, li, dd, h1, h2, h3, summary, caption, figcaption")];
+const seen = wide.filter(each => each.getClientRects().length);
+const texts = [...document.querySelectorAll("section#rankings svg text")].filter(each => each.getClientRects().length);
+parent.document.body.dataset.measured = JSON.stringify({
+  width: window.innerWidth,
+  page: document.documentElement.scrollWidth - window.innerWidth,
+  right: Math.max(...seen.map(each => each.getBoundingClientRect().right)) - window.innerWidth,
+  smallest: Math.min(...texts.map(each => each.getBoundingClientRect().height)),
+  main: document.querySelector("main").getBoundingClientRect().width / window.innerWidth,
+  boxes: [...document.querySelectorAll("table.rows")].every(
+    each => getComputedStyle(each.parentElement).overflowX == "auto"),
+});
+</script>
+"""
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+def test_nothing_leaves_the_page_of_a_phone_or_a_desktop_and_labels_can_be_read(
+    chromium, report, tmp_path, width
+):
+    opened = report.read_text().replace("<details", "<details open").replace("</body>", f"{MEASURE}</body>")
+    page = tmp_path / "measured.html"
+    # In a frame: a window without a head is never narrower than 500 points.
+    frame = (
+        f'<iframe style="width:{width}px; height:900px; border:0" srcdoc="{html.escape(opened)}"></iframe>'
+    )
+    page.write_text(f"<body>{frame}</body>")
+    words = ("--dump-dom", "--window-size=1600,1000", "--force-device-scale-factor=1")
+    dumped = browse(chromium, page.as_uri(), tmp_path, *words).stdout
+    measured = json.loads(html.unescape(re.search(r'data-measured="([^"]*)"', dumped)[1]))
+    assert measured["width"] == width
+    assert measured["page"] <= 0
+    assert measured["right"] <= 0
+    assert measured["smallest"] >= 9
+    assert measured["main"] > 0.95
+    assert measured["boxes"]
