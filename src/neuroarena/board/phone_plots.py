@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from neuroarena.board.figures import label, mark_simulated, new_figure, place, style
 from neuroarena.board.plots import FOREST_TEAMS, draw_scores, draw_units, mark_chance
-from neuroarena.board.wording import interval_text, rows_of
+from neuroarena.board.wording import interval_text, letters_text, rows_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from neuroarena.board.ranking import Ranking
 
 WIDTH, ROW = 3.5, 0.5  # inches: what a phone of 390 points leaves between the margins
-LONGEST_NAME = 33
+LONGEST_NAME = 31
+STRIPES = ("#F1F3F6", "#FFFFFF")
 
 
 def phone_forest(ranking: Ranking) -> Figure:
@@ -26,14 +27,22 @@ def phone_forest(ranking: Ranking) -> Figure:
         figure = new_figure(WIDTH, 0.85 + ROW * len(table))
         axes = place(figure, 0.1, 0.5, 0.1, 0.35)
         for at in range(0, len(table), 2):
-            axes.axhspan(at - 0.5, at + 0.5, color="#F1F3F6", zorder=0, lw=0)
+            axes.axhspan(at - 0.5, at + 0.5, color=STRIPES[0], zorder=0, lw=0)
         draw_units(axes, ranking, [str(team) for team in table["team"]], below=0.34)
         draw_scores(axes, table, above=-0.1)
         for at, row in enumerate(rows_of(table)):
-            beside: dict[str, Any] = {"transform": axes.get_yaxis_transform(), "va": "center", "fontsize": 8.5}
-            axes.text(0.01, at - 0.27, label(row.team, LONGEST_NAME), **beside)
             text = interval_text(row.score, row.ci95_low, row.ci95_high)
-            axes.text(0.99, at - 0.27, text, ha="right", **beside)
+            letters = f"{letters_text(row.letters)} " if ranking.decides and not ranking.crowded else ""
+            # On the colour of its row: the line at chance must not run through a name.
+            behind = {"facecolor": STRIPES[at % 2], "edgecolor": "none", "pad": 1}
+            for x, side, words in (
+                (0.01, "left", label(row.team, LONGEST_NAME)),
+                (0.99, "right", letters + text),
+            ):
+                axes.text(
+                    x, at - 0.27, words, ha=side, va="center", fontsize=8.5, bbox=behind,
+                    transform=axes.get_yaxis_transform(),
+                )  # fmt: skip
         mark_chance(axes, ranking)
         axes.set_yticks([])
         axes.spines["left"].set_visible(False)

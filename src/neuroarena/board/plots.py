@@ -268,7 +268,8 @@ def possible_plots(ranking: Ranking) -> list[str]:
         kinds.append("ranks")
     if ranking.decides and len(ranking.verdicts):
         kinds.append("pairs")
-    if ranking.resolution is not None and ranking.resolution.half_width is not None:
+    # Without a verdict there is no interval whose width could be shown.
+    if ranking.decides and ranking.resolution is not None and ranking.resolution.half_width is not None:
         kinds.append("half-width")
     return kinds
 
@@ -285,10 +286,12 @@ def caption(kind: str, ranking: Ranking) -> str:
         dots = dots if ranking.n_units > 1 else ""
         of = f"The best {FOREST_TEAMS} of {n} teams. " if n > FOREST_TEAMS else ""
         organisers = ", diamonds: organisers" if (ranking.table["role"] == "organiser").any() else ""
-        return (
-            f"{of}Score with 95 % interval; {dots}two teams share a letter exactly when neither is better. "
-            f"Circles: entries, squares: floors{organisers}."
+        shown = (
+            f"Score with 95 % interval; {dots}two teams share a letter exactly when neither is better"
+            if ranking.decides
+            else f"Score; {dots}too few independent levels for intervals and letters"
         )
+        return f"{of}{shown}. Circles: entries, squares: floors{organisers}."
     of = f"The best {MATRIX_TEAMS} of {n} teams. " if n > MATRIX_TEAMS else ""
     if kind == "ranks":
         return f"{of}Share of the draws in which a team (row) has a rank (column)."

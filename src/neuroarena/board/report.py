@@ -171,7 +171,8 @@ def _matrix(board: Board, rankings: list[Ranking]) -> dict[str, Any]:
         floor = any_row.role in LEARN_NOTHING
         rows.append({"team": shown_name(team), "marks": marks_of(any_row), "floor": floor, "cells": cells})
     first = rankings[0]
-    caption_ = f"{first.family}@{first.definition}, {first.split}: {first.metric_title} with 95 % interval, "
+    caption_ = f"{first.family}@{first.definition}, {first.split}: {first.metric_title}"
+    caption_ += " with 95 % interval, " if any(one.decides for one in rankings) else ", "
     caption_ += f"{direction_words(first)}; bold: the best of each task."
     names = [one.task for one in rankings]
     if len(names) > WIDEST_MATRIX and len(rows) < len(names):

@@ -200,7 +200,8 @@ def suite_caption(board: Board, family: str) -> str:
     """Describe what the overview shows, and what it leaves out."""
     ranked = {str(team) for ranking in panels(board, family) for team in ranking.table["team"]}
     of = f" The best {len(COLOURS)} of {len(ranked)} teams." if len(ranked) > len(COLOURS) else ""
-    return f"Score with 95 % interval on each task and split; small dots: single units; dashed: chance.{of}"
+    bounds = " with 95 % interval" if any(one.decides for one in panels(board, family)) else ""
+    return f"Score{bounds} on each task and split; small dots: single units; dashed: chance.{of}"
 
 
 def suite_alt_text(board: Board, family: str) -> str:
