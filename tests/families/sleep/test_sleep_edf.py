@@ -7,12 +7,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.signal import welch
+from scipy.stats import multivariate_normal
 
 from neuroarena.errors import InputError
 from neuroarena.families.sleep.sleep_edf import SleepEDF, first_stable_n2, simulate, verify
 from neuroarena.families.sleep.sleep_edf import twin_sleep as sleep
+from neuroarena.families.sleep.sleep_edf.twin_signal import make_eeg
 
 edfio = pytest.importorskip("edfio")
+COVARIANCE = sleep.fitted().mixing @ sleep.fitted().mixing.T
 SMALL = {"people": 2, "nights": 1, "minutes": 51, "seed": 3}
 
 
@@ -85,13 +89,40 @@ def test_the_same_seed_gives_the_same_files_and_a_current_twin_is_left_alone(roo
     assert (root / "simulated.json").stat().st_mtime_ns == before
 
 
-def test_rhythms_follow_the_stages_and_at_strength_zero_they_do_not():
+def test_levels_follow_the_states_and_at_strength_zero_they_do_not():
     rng = np.random.default_rng(0)
-    stages = np.repeat([sleep.W, 3], 40)
-    awake, deep = sleep.draw_depths(stages, 1.0, rng).reshape(2, 40).mean(axis=1)
-    assert deep - awake == pytest.approx(6.0, abs=0.8)
-    awake, deep = sleep.draw_depths(stages, 0.0, rng).reshape(2, 40).mean(axis=1)
-    assert deep - awake == pytest.approx(0.0, abs=0.8)
+    states = np.repeat([sleep.RESTING, sleep.STATES.index("N3")], 400)
+    means = sleep.fitted().means[[sleep.RESTING, sleep.STATES.index("N3")]]
+    drawn = sleep.draw_levels(states, 1.0, rng).reshape(2, 400, 10).mean(axis=1)
+    np.testing.assert_allclose(drawn, means, atol=0.08)
+    assert np.abs(means[1] - means[0]).max() > 1.0
+    awake, deep = sleep.draw_levels(states, 0.0, rng).reshape(2, 400, 10).mean(axis=1)
+    np.testing.assert_allclose(awake, deep, atol=0.08)
+
+
+def test_the_signal_has_the_levels_that_were_planted_in_every_band_and_channel():
+    """Measured by SciPy's Welch estimate, on epochs whose levels jump by a decade."""
+    rng = np.random.default_rng(0)
+    levels = rng.uniform(-1.0, 1.0, (40, 10))
+    signal = make_eeg(levels, (0, 1), 100, rng)
+    assert signal.shape == (2, 40 * 30 * 100)
+    for epoch in range(0, 40, 5):
+        part = signal[:, epoch * 3000 + 200 : (epoch + 1) * 3000 - 200]
+        frequencies, power = welch(part, 100, nperseg=400)
+        for band, (low, high) in enumerate(sleep.BANDS_HZ):
+            inside = (frequencies >= low + 0.5) & (frequencies < high - 0.5)
+            # The edges are left out: what falls off there belongs to the neighbour as well.
+            found = np.log10(power[:, inside].mean(axis=1))
+            np.testing.assert_allclose(found, levels[epoch, [band, band + 5]], atol=0.3)
+
+
+def test_a_night_before_sleep_is_wake_then_n1_and_its_first_stable_n2_is_the_one_asked_for():
+    rng = np.random.default_rng(0)
+    for onset in (10, 50, 117):
+        stages = [sleep.STAGES[stage] for stage in sleep.STAGE_OF[sleep.draw_states(onset, 120, rng)]]
+        assert first_stable_n2(stages) == onset
+        assert stages[onset - 1] == "N1"
+        assert set(stages[:onset]) <= {"W", "N1", "N2"}
 
 
 def test_the_ideal_error_is_chance_at_strength_zero_and_falls_with_strength():
@@ -102,18 +133,28 @@ def test_the_ideal_error_is_chance_at_strength_zero_and_falls_with_strength():
 
 
 def test_the_posterior_of_the_onset_agrees_with_counting_simulated_nights():
-    """Two epochs of onset are possible; nights are drawn until the depths are near those seen."""
-    onsets, strength = np.array([2, 4]), 1.0
-    seen = np.array([0.5, 2.5, 3.5, 2.5, 4.0, 4.0])
+    """Two epochs of onset are possible; nights are drawn, and weighed by how well they explain the levels seen."""
+    onsets, strength = np.array([2, 4]), 0.3
+    means, spreads = sleep.planted(strength)
     rng = np.random.default_rng(1)
+    seen = sleep.draw_levels(np.array([1, 2, 3, 2, 3, 3]), strength, rng)
+    likely = np.array(
+        [
+            multivariate_normal.logpdf(seen / spreads[state], means[state] / spreads[state], COVARIANCE)
+            - np.log(spreads[state]).sum()
+            for state in range(len(means))
+        ]
+    )
     near = {2: 0.0, 4: 0.0}
     for onset in (2, 4):
         for _ in range(2000):
-            # The chain before sleep has forgotten how it began.
-            stages = sleep.draw_stages(onset + 12, len(seen) + 12, rng)[12:]
-            near[onset] += float(np.exp(-0.5 * ((seen - strength * sleep.DEPTH[stages]) ** 2).sum()))
+            states = sleep.draw_states(onset, len(seen), rng)
+            near[onset] += float(np.exp(likely[states, np.arange(len(seen))].sum()))
     expected = near[2] / (near[2] + near[4])
-    assert sleep.onset_posterior(seen, onsets, strength)[0] == pytest.approx(expected, abs=0.05)
+    assert 0.1 < expected < 0.9
+    assert sleep.onset_posterior(seen[np.newaxis], onsets, strength)[0, 0] == pytest.approx(
+        expected, abs=0.05
+    )
 
 
 def test_a_length_leak_ends_every_night_exactly_300_seconds_after_stable_n2(tmp_path: Path):

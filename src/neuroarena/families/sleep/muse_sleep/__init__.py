@@ -30,7 +30,7 @@ DATASET = Dataset(
         "recordings": "recordings of each, 1 to 5 (default 2)",
         "longest": "minutes of the longest recording, 11 to 35 (default 20)",
         "seed": "seed of all chance (default 0)",
-        "strength": "how strongly rhythms follow the stages; 0 is pure chance (default 1)",
+        "strength": "how strongly the spectrum follows the stages; 0 is pure chance (default 1)",
         "plant_leak": "plant an answer: channel, length or order (default none)",
     },
 )

@@ -13,11 +13,14 @@ import numpy as np
 from neuroarena.datasets.twin_folder import Limits, check_options, write_twin
 from neuroarena.errors import MissingDependency
 from neuroarena.families.sleep.sleep_edf import twin_sleep as sleep
+from neuroarena.families.sleep.sleep_edf.twin_signal import make_eeg
 
 GENERATOR = "neuroarena muse_sleep twin"
-GENERATOR_VERSION = 1
+GENERATOR_VERSION = 2
 RATE_HZ = 128
 ELECTRODES = ("TP9", "AF7", "AF8", "TP10")
+# No recording of this set was at hand to fit: the forehead sounds like Fpz-Cz of Sleep-EDF, the ears like Pz-Oz.
+SITES = (1, 0, 0, 1)
 # Metres, CapTrak; the same for everyone.
 PLACES = {
     "TP9": (-0.0732, -0.0250, -0.0400),
@@ -67,7 +70,7 @@ def simulate(
     seed : int
         Seed of all randomness; the same seed yields the same numbers.
     strength : float
-        How strongly rhythms follow the stages; 0 leaves pure chance.
+        How strongly the spectrum follows the stages; 1 is as in real nights, 0 leaves pure chance.
     plant_leak : {"channel", "length", "order"}, optional
         Plant an answer where none should be: an electrode that counts down to N2; recordings that end
         90 s after N2, too soon for any stream to be cut to the common length; recordings sorted by when N2 comes.
@@ -110,17 +113,13 @@ def _write(root: Path, options: dict[str, Any], progress: Progress | None) -> di
             progress(number + 1, len(wanted), f"{listed[-1]['recording']}_eeg.vhdr")
     _write_tables(root, listed, n)
     return {
-        "planted": {
-            "depth_of_stages": dict(
-                zip(sleep.STAGES, (options["strength"] * sleep.DEPTH).tolist(), strict=True)
-            ),
-            "slope_of_log_rhythm": {name: rhythm.slope for name, rhythm in sleep.RHYTHMS.items()},
-        },
+        "fitted_to": sleep.FITTED_TO,
+        "planted": sleep.describe(options["strength"]),
         "ideal_mae_s": sleep.ideal_error(options["strength"], LEAST_S, MOST_S, STREAM_S),
         "chance_mae_s": (MOST_S - LEAST_S) / 4,
         "ideal_says": (
-            "Least mean absolute error of task sleep/muse, for whoever sees the planted depth of every epoch; "
-            "at strength 0 it is that of guessing the median."
+            "Least mean absolute error of task sleep/muse, for whoever sees the planted levels of every epoch "
+            "and knows the night; at strength 0 it is that of guessing the median."
         ),
         "recordings": listed,
     }
@@ -138,8 +137,9 @@ def _write_recording(
 ) -> dict[str, Any]:
     tail = LENGTH_LEAK_TAIL_S if options["plant_leak"] == "length" else TAIL_S
     n_epochs = onset + tail // sleep.EPOCH_S
-    stages = sleep.draw_stages(onset, n_epochs, rng)
-    brain = sleep.eeg(sleep.draw_depths(stages, options["strength"], rng), len(ELECTRODES), RATE_HZ, rng)
+    states = sleep.draw_states(onset, n_epochs, rng)
+    levels = sleep.draw_night(options["strength"], rng) + sleep.draw_levels(states, options["strength"], rng)
+    brain = make_eeg(levels, SITES, RATE_HZ, rng)
     noise = _add_nuisance(brain, rng)
     if options["plant_leak"] == "channel":
         brain[-1] = (onset * sleep.EPOCH_S - np.arange(brain.shape[1]) / RATE_HZ) / 20.0

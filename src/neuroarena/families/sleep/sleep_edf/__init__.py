@@ -31,7 +31,7 @@ DATASET = Dataset(
         "nights": "nights of each, 1 or 2 (default 2)",
         "minutes": "length of every recording in minutes, 51 to 1440 (default 60)",
         "seed": "seed of all chance (default 0)",
-        "strength": "how strongly rhythms follow the stages; 0 is pure chance (default 1)",
+        "strength": "how strongly the spectrum follows the stages; 0 is pure chance (default 1)",
         "plant_leak": "plant an answer: channel, length or order (default none)",
     },
 )

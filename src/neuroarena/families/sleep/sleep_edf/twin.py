@@ -14,9 +14,10 @@ import numpy as np
 from neuroarena.datasets.twin_folder import Limits, check_options, write_twin
 from neuroarena.errors import MissingDependency
 from neuroarena.families.sleep.sleep_edf import twin_sleep as sleep
+from neuroarena.families.sleep.sleep_edf.twin_signal import make_eeg
 
 GENERATOR = "neuroarena sleep_edf twin"
-GENERATOR_VERSION = 1
+GENERATOR_VERSION = 2
 RATE_HZ = 100
 RECORD_S = 30
 # The people of the cassette study: five numbers were never assigned.
@@ -62,7 +63,7 @@ def simulate(
     seed : int
         Seed of all randomness; the same seed yields the same numbers.
     strength : float
-        How strongly rhythms follow the stages; 0 leaves pure chance.
+        How strongly the spectrum follows the stages; 1 is as in real nights, 0 leaves pure chance.
     plant_leak : {"channel", "length", "order"}, optional
         Plant an answer where none should be: a channel that counts down to stable N2; recordings that
         end exactly 300 s after it; nights sorted by when it comes.
@@ -103,17 +104,13 @@ def _write(root: Path, options: dict[str, Any], progress: Progress | None) -> di
         if progress is not None:
             progress(number + 1, len(wanted), f"{listed[-1]['night']}-PSG.edf")
     return {
-        "planted": {
-            "depth_of_stages": dict(
-                zip(sleep.STAGES, (options["strength"] * sleep.DEPTH).tolist(), strict=True)
-            ),
-            "slope_of_log_rhythm": {name: rhythm.slope for name, rhythm in sleep.RHYTHMS.items()},
-        },
+        "fitted_to": sleep.FITTED_TO,
+        "planted": sleep.describe(options["strength"]),
         "ideal_mae_s": sleep.ideal_error(options["strength"], LEAST_S, MOST_S, STREAM_S),
         "chance_mae_s": (MOST_S - LEAST_S) / 4,
         "ideal_says": (
-            "Least mean absolute error of task sleep/sleep-edf, for whoever sees the planted depth of every epoch; "
-            "at strength 0 it is that of guessing the median."
+            "Least mean absolute error of task sleep/sleep-edf, for whoever sees the planted levels of every epoch "
+            "and knows the night; at strength 0 it is that of guessing the median."
         ),
         "nights": listed,
     }
@@ -133,8 +130,9 @@ def _write_night(
 ) -> dict[str, Any]:
     key = f"SC4{person:02d}{night}"
     n_epochs = options["minutes"] * 60 // sleep.EPOCH_S
-    stages = sleep.draw_stages(onset, n_epochs, rng)
-    brain = sleep.eeg(sleep.draw_depths(stages, options["strength"], rng), 2, RATE_HZ, rng)
+    states = sleep.draw_states(onset, n_epochs, rng)
+    levels = sleep.draw_night(options["strength"], rng) + sleep.draw_levels(states, options["strength"], rng)
+    stages, brain = sleep.STAGE_OF[states], make_eeg(levels, (0, 1), RATE_HZ, rng)
     if options["plant_leak"] == "length":
         n_epochs = onset + LENGTH_LEAK_S // sleep.EPOCH_S
         stages, brain = stages[:n_epochs], brain[:, : n_epochs * sleep.EPOCH_S * RATE_HZ]
