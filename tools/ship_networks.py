@@ -62,7 +62,7 @@ def ship(track: str) -> Path:
     """Train the network of a track and write it into the package."""
     recipe = RECIPES[track]
     with tempfile.TemporaryDirectory() as folder:
-        load_dataset(recipe.dataset).simulate(folder, seed=recipe.seed)
+        card = load_dataset(recipe.dataset).simulate(folder, seed=recipe.seed)
         benchmark = load_benchmark(recipe.benchmark, folder)
         assert isinstance(benchmark, Benchmark)
         decoder = recipe.make()
@@ -81,6 +81,8 @@ def ship(track: str) -> Path:
         decoder.fit(groups, None, context)
         path = importlib.import_module(f"neuroarena.families.{track}.shipped").WEIGHTS
         words = f"simulated {recipe.dataset}, seed {recipe.seed}, default options"
+        if "fitted_to" in card:
+            words += f"; the twin is fitted to {card['fitted_to']}"
         decoder.save(path, trained_on=words, simulated=True, neuroarena=__version__, benchmark=benchmark.name)
     return path
 
