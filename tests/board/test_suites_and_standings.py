@@ -62,20 +62,49 @@ def test_a_team_without_all_tasks_is_listed_with_the_missing_ones():
     }
 
 
-@pytest.mark.parametrize(
-    ("other", "words"),
-    [
-        (make_entry("a", [0.5] * 3, task="pitch"), "same units"),
-        (
-            make_entry("a", [0.5] * 2, task="pitch", manifest=make_manifest("pitch", metric="macro_f1")),
-            "one metric",
-        ),
-    ],
-)
-def test_tasks_that_cannot_be_averaged_have_no_overall_and_it_is_said(other, words):
+def test_tasks_that_cannot_be_averaged_have_no_overall_and_it_is_said():
+    other = make_entry("a", [0.5] * 2, task="pitch", manifest=make_manifest("pitch", metric="macro_f1"))
     board = Board([make_entry("a", [0.5, 0.7]), other], QUICK)
     assert board.overall == ()
-    assert words in board.notes[0]
+    assert "one metric" in board.notes[0]
+
+
+def many_tasks(n_tasks: int, n_units: int, own: bool, seed: int = 0) -> list:
+    """Make two teams on tasks that share their units, or have units of their own."""
+    rng = np.random.default_rng(seed)
+    entries = []
+    for task in (f"task-{at}" for at in range(n_tasks)):
+        hardness = rng.normal(0.6, 0.05, n_units)
+        for team, gain in (("a", 0.08), ("b", 0.0)):
+            made = make_entry(team, (hardness + gain + rng.normal(0, 0.02, n_units)).tolist(), task=task)
+            if own:
+                names = [f"{task} {unit}" for unit in made.unit_scores["unit"]]
+                made.unit_scores["unit"] = made.unit_scores["cluster"] = names
+            entries.append(made)
+    return entries
+
+
+SUITES = [
+    (6, 8, False, "random: 6 tasks x 8 sessions", "random: 8 sessions; for these 6 tasks"),
+    (6, 4, False, "random: 6 tasks; for these 4 sessions", "random: 4 sessions; for these 6 tasks"),
+    (3, 8, False, "random: 8 sessions; for these 3 tasks", None),
+    (6, 4, True, "random: 6 tasks", "random: 4 levels or more in each task; for these 6 tasks"),
+    (3, 8, True, "random: 8 levels or more in each task; for these 3 tasks", None),
+]
+
+
+@pytest.mark.parametrize(("n_tasks", "n_units", "own", "scope", "fixed"), SUITES)
+def test_a_suite_says_what_its_verdicts_are_about(n_tasks, n_units, own, scope, fixed):
+    [overall] = Board(many_tasks(n_tasks, n_units, own), QUICK).overall
+    assert overall.verdicts["scope"].tolist() == [scope]
+    assert overall.verdicts["verdict"].tolist() == ["better"]
+    assert overall.verdicts["delta"].iloc[0] == pytest.approx(overall.table["delta_leader"].iloc[1])
+    bounds = overall.table[["ci95_low", "score", "ci95_high"]].to_numpy()
+    assert (np.diff(bounds, axis=1) > 0).all()
+    second = overall.on_these_tasks
+    assert (None if second is None else second["scope"].iloc[0]) == fixed
+    if fixed is not None:
+        assert second["verdict"].tolist() == ["none" if "4" in fixed.partition(";")[0] else "better"]
 
 
 def test_one_task_has_no_overall():
@@ -120,11 +149,27 @@ def test_transfer_by_hand():
     assert rows["score"].to_dict() == {"a": 50.0, "b": 50.0}
     assert rows["rank"].to_dict() == {"a": 1, "b": 1}
     # The differences are the same on every unit: no draw turns them round.
-    assert rows[["ci95_low", "ci95_high"]].to_numpy().tolist() == [[50.0, 50.0]] * 2
+    assert rows[["seed_ci95_low", "seed_ci95_high"]].to_numpy().tolist() == [[50.0, 50.0]] * 2
+    # Two units a track: no verdict on any of them.
+    assert board.table["against_leader"].tolist() == ["", "better on 0 of 2 tracks, worse on 0"]
+    by_seed = transfer_board(Board(three_tracks(), Rules(n_draws=200, inference="seed")).rankings)
+    assert by_seed.table[["ci95_low", "ci95_high"]].to_numpy().tolist() == [[50.0, 50.0]] * 2
     assert dict(board.unranked.itertuples(index=False)) == {"c": "not on bci"}
     assert "N = 2 encoders" in board.rule
     expected = transfer_score({one.task: one.draws for one in rankings})
     assert set(expected.left_out) == {"c", "floor"}
+
+
+@pytest.mark.parametrize("make", [points_board, transfer_board])
+def test_a_board_over_tracks_says_on_how_many_the_verdict_is_for_or_against_the_leader(make):
+    board = Board(many_tasks(4, 8, own=True), QUICK)
+    standings = make(board.rankings)
+    assert standings.table["team"].tolist() == ["a", "b"]
+    won = sum((one.verdicts["verdict"] == "better").sum() for one in board.rankings)
+    assert won == 4
+    assert standings.table["against_leader"].tolist() == ["", "better on 0 of 4 tracks, worse on 4"]
+    if make is transfer_board:
+        assert standings.table["p_top1"].iloc[0] > 0.9
 
 
 @pytest.mark.parametrize("make", [points_board, transfer_board])

@@ -14,7 +14,7 @@ import pandas as pd
 from neuroarena import __version__
 from neuroarena.board.entries import Entry, Judge
 from neuroarena.board.faces import apply_entry_rules
-from neuroarena.board.ranking import Ranking, rank_field
+from neuroarena.board.ranking import Ranking, plain_pairs, rank_field
 from neuroarena.board.rules import Rules
 from neuroarena.board.selection import Field, group_entries, select
 from neuroarena.board.suites import rank_suite
@@ -209,6 +209,9 @@ def _ranking_dict(ranking: Ranking) -> dict[str, Any]:
         "table": records(ranking.table),
         "unranked": records(ranking.unranked),
         "pairs": records(ranking.pairs),
+        "on_these_tasks": None
+        if ranking.on_these_tasks is None
+        else records(plain_pairs(ranking.on_these_tasks)),
         "seed_pairs": records(ranking.seed_pairs),
         "provenance": _plain(ranking.provenance),
     }

@@ -53,6 +53,8 @@ class Inference:
         The level of each unit; None where every unit is a level.
     drawn : Draws or None
         Draws of whole levels, where the moments were made from such.
+    fixed : Moments or None
+        Of a suite that is judged across tasks: what holds on these tasks alone.
     """
 
     moments: Moments
@@ -61,6 +63,7 @@ class Inference:
     n_levels: int
     labels: list[str] | None = None
     drawn: Draws | None = None
+    fixed: Moments | None = None
 
     @property
     def enough(self) -> bool:
@@ -129,7 +132,8 @@ def add_training_noise(inference: Inference, seeds: Mapping[str, np.ndarray]) ->
     """Add the noise of training to the verdicts, where some team was trained with several seeds."""
     if not seeds:
         return inference
-    return replace(inference, moments=add_seeds(inference.moments, seeds))
+    fixed = None if inference.fixed is None else add_seeds(inference.fixed, seeds)
+    return replace(inference, moments=add_seeds(inference.moments, seeds), fixed=fixed)
 
 
 def draw_shares(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -85,6 +86,10 @@ class Ranking:
     simulated : bool
     provenance : dict
     rules : Rules
+    on_these_tasks : DataFrame or None
+        Of a suite that is judged across tasks: the verdicts that hold on these tasks alone.
+    draw_levels : callable
+        Draws whole levels again, for shares of ranks over several tracks; they are not kept, because they are large.
     """
 
     family: str
@@ -108,6 +113,8 @@ class Ranking:
     simulated: bool
     provenance: dict[str, Any]
     rules: Rules
+    on_these_tasks: pd.DataFrame | None = None
+    draw_levels: Callable[[], Draws | None] = lambda: None
 
     @property
     def benchmark(self) -> str:
@@ -275,18 +282,18 @@ def _rank_judged(
     if rules.inference == "verdicts":
         inference = add_training_noise(infer(field, manifest, breaks), seed_scores(field, manifest))
         draws = _draws_or_none(field, manifest, rules, about)
-        shares = draw_shares(field, manifest, rules, about, inference, draws)
-        found = conclude(inference, shares, manifest, rules, breaks)
+        again = functools.partial(draw_shares, field, manifest, rules, about, inference, draws)
+        found = conclude(inference, again(), manifest, rules, breaks)
         seed = None if draws is None else apply_seed_rule(draws, found.teams, roles, rules, breaks)
         moments, noun, n_levels = inference.moments, inference.noun, inference.n_levels
-        said = inference.cautions(found.rows)
+        said, fixed = inference.cautions(found.rows), inference.fixed
     else:
         drawn = draw_units(field, manifest, rules, about)
         order = [str(team) for team in ranking(drawn, breaks)["team"]]
         seed = apply_seed_rule(drawn, order, roles, rules, breaks)
         found, moments, noun = conclude_by_seed(seed, breaks), None, "levels"
         n_levels = drawn.recipe.get("n_clusters") or drawn.n_units
-        said = seed_cautions(drawn, manifest)
+        said, fixed, again = seed_cautions(drawn, manifest), None, None
     size = _resolution(found, moments, seed, manifest, judged)
     units = {one.entry.team: one.shown for one in judged}
     entries = {one.entry.team: one.entry for one in judged}
@@ -307,6 +314,10 @@ def _rank_judged(
         warnings=(*_warnings(field, common["simulated"]), *said, *_size_warnings(size)),
         resolution=size,
         provenance=_provenance(judged, None if seed is None else seed.draws),
+        on_these_tasks=None
+        if fixed is None
+        else judge(fixed, nu=margin_of(manifest, rules), alpha=rules.alpha),
+        draw_levels=again or (lambda: None),
         **common,
     )
 

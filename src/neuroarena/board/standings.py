@@ -15,6 +15,7 @@ from neuroarena.errors import InputError
 from neuroarena.statistics import (
     Draws,
     all_track_score,
+    count_tracks,
     rank_points,
     rank_probabilities,
     ranking,
@@ -73,7 +74,8 @@ def points_board(
     -------
     Standings
         `rank` (by `all_tracks`, then `submitted`), `team`, `submitted` (mean over the tracks entered),
-        `all_tracks` (a track not entered counts 0), `n_tracks`, and the points of each track.
+        `all_tracks` (a track not entered counts 0), `n_tracks`, the points of each track, and `against_leader`: on how
+        many tracks the verdict is for or against the leader.
 
     Raises
     ------
@@ -107,6 +109,7 @@ def points_board(
     by_all, by_own = (ranks(table[name].to_numpy()) for name in ("all_tracks", "submitted"))
     key = by_all * (len(table) + 1) + by_own
     table.insert(0, "rank", ranks(-key.astype(np.float64)))
+    table["against_leader"] = _against_leader(table["team"].tolist(), rankings)
     return Standings(
         title=_titled("Points over tracks", rankings),
         rule=(
@@ -134,8 +137,10 @@ def transfer_board(rankings: Sequence[Ranking], floors: bool = False) -> Standin
     Returns
     -------
     Standings
-        `rank`, `team`, `score` (0 to 100) with `ci95_low` and `ci95_high`, `mean_rank`, `tie_group`,
-        `p_top1`, `p_top3`, `p_top5`, `rank_low`, `rank_high`.
+        `rank`, `team`, `score` (0 to 100), `mean_rank`, `against_leader` (on how many tracks the verdict is for or
+        against the leader: a mean of ranks has no verdict of its own), `p_top1`, `p_top3`, `p_top5` in draws of whole
+        levels, and what the seed's rule says: `seed_ci95_low`, `seed_ci95_high`, `seed_tie_group`, `seed_p_top1` and so
+        on. Where the rules conclude from the seed's rule, its numbers have no prefix.
 
     Raises
     ------
@@ -151,16 +156,22 @@ def transfer_board(rankings: Sequence[Ranking], floors: bool = False) -> Standin
     n = len(teams)
     bounds = both.interval().iloc[place]
     mean_rank = -both.point[place]
+    seed = {
+        "ci95_low": [visible_transfer_score(-low, n) for low in bounds["low"]],
+        "ci95_high": [visible_transfer_score(-high, n) for high in bounds["high"]],
+        "tie_group": tie_groups(both).loc[teams].to_numpy(),
+        **stability(rank_probabilities(both).loc[teams], both.n_draws),
+    }
+    concludes = all(one.rules.inference == "verdicts" for one in rankings)
     table = pd.DataFrame(
         {
             "rank": order["rank"].to_numpy(),
             "team": teams,
             "score": [visible_transfer_score(rank, n) for rank in mean_rank],
-            "ci95_low": [visible_transfer_score(-low, n) for low in bounds["low"]],
-            "ci95_high": [visible_transfer_score(-high, n) for high in bounds["high"]],
             "mean_rank": mean_rank,
-            "tie_group": tie_groups(both).loc[teams].to_numpy(),
-            **stability(rank_probabilities(both).loc[teams], both.n_draws),
+            "against_leader": _against_leader(teams, rankings),
+            **(_level_shares(names, rankings, teams) if concludes else {}),
+            **({f"seed_{name}": values for name, values in seed.items()} if concludes else seed),
         }
     )
     lacking = [(str(team), f"not on {', '.join(tracks)}") for team, tracks in sorted(both.left_out.items())]
@@ -175,6 +186,34 @@ def transfer_board(rankings: Sequence[Ranking], floors: bool = False) -> Standin
     )
 
 
+def _level_shares(names: Sequence[str], rankings: Sequence[Ranking], teams: list[str]) -> dict[str, Any]:
+    """Return how often each team is among the first in draws of whole levels; nothing where a track has too few."""
+    drawn = {
+        name: one.draw_levels() if one.decides else None for name, one in zip(names, rankings, strict=True)
+    }
+    known = {name: _columns_of(draws, teams) for name, draws in drawn.items() if draws is not None}
+    if len(known) < len(drawn):
+        return {}
+    both = transfer_score(known)
+    shares = stability(rank_probabilities(both).loc[teams], both.n_draws)
+    return {name: shares[name] for name in ("p_top1", "p_top3", "p_top5")}
+
+
+def _against_leader(teams: Sequence[str], rankings: Sequence[Ranking]) -> list[str]:
+    """Say for each team below the first on how many tracks it is better or worse than the first."""
+    tracks = {one.name: one.verdicts for one in rankings}
+    said = [""]
+    for team in teams[1:]:
+        better, worse, entered = count_tracks(tracks, team, teams[0])
+        said.append(f"better on {better} of {entered} tracks, worse on {worse}")
+    return said[: len(teams)]
+
+
+def _columns_of(draws: Draws, teams: Sequence[str]) -> Draws:
+    place = [draws.position(team) for team in teams]
+    return Draws(list(teams), draws.scores[:, place], draws.point[place], draws.n_units, draws.recipe)
+
+
 def _track_names(rankings: Sequence[Ranking]) -> list[str]:
     if not rankings:
         raise InputError("A board over tracks needs at least one ranking; got none.")
@@ -187,15 +226,13 @@ def _track_names(rankings: Sequence[Ranking]) -> list[str]:
 
 def _entered(one: Ranking, floors: bool) -> Draws:
     if one.draws is None:
-        raise InputError(f"{one.name}: nobody is ranked, so there is nothing to transfer.")
+        why = "nobody is ranked" if one.table.empty else "its score is not defined in some draws"
+        raise InputError(f"{one.name}: {why}, so there is nothing to transfer.")
     table = one.table if floors else one.table[one.table["prize"].notna()]
     teams = sorted(str(team) for team in table["team"])
     if not teams:
         raise InputError(f"{one.name}: only floors and organisers are ranked; there is no encoder to judge.")
-    place = [one.draws.position(team) for team in teams]
-    return Draws(
-        teams, one.draws.scores[:, place], one.draws.point[place], one.draws.n_units, one.draws.recipe
-    )
+    return _columns_of(one.draws, teams)
 
 
 def _titled(title: str, rankings: Sequence[Ranking]) -> str:

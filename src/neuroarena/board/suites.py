@@ -12,6 +12,7 @@ from neuroarena.board.faces import overall_of
 from neuroarena.board.ranking import Ranking, rank_field
 from neuroarena.board.rules import Rules
 from neuroarena.board.selection import Field
+from neuroarena.board.suite_inference import SuiteTasks
 from neuroarena.errors import InputError
 from neuroarena.scoring import COMBINERS, Manifest
 from neuroarena.scoring.overalls import Overall, TaskUnits, join_units, overall_combiner
@@ -61,7 +62,12 @@ def rank_suite(parts: list[tuple[Ranking, Field]], rules: Rules) -> Ranking | st
         field = _suite_field(overall, tasks)
         about = {"family": first.family, "task": "overall", "split": first.split, "kind": "overall"}
         about["definition"] = "+".join(dict.fromkeys(part.ranking.definition for part in tasks.values()))
-        return rank_field(field, rules, about, _suite_manifest(overall, tasks))
+        suite = SuiteTasks(
+            overall,
+            {task: part.field for task, part in tasks.items()},
+            {task: part.ranking.manifest for task, part in tasks.items()},
+        )
+        return rank_field(field, rules, about, _suite_manifest(overall, tasks), suite.infer)
     except InputError as error:
         return f"{where}, because it cannot be computed: {error}"
 
@@ -78,11 +84,7 @@ def _problem(overall: Overall, ranked: list[_Part]) -> str | None:
         return None if alike else "the tasks do not share one metric"
     if not alike or manifests[0].combiner != "mean":
         return "the tasks do not share one metric that is a mean over units"
-    return None if _share_units(ranked) else "the tasks do not have the same units"
-
-
-def _share_units(parts: list[_Part]) -> bool:
-    return len({(part.field.judged[0].units, part.field.judged[0].clusters) for part in parts}) == 1
+    return None
 
 
 def _suite_field(overall: Overall, tasks: dict[str, _Part]) -> Field:

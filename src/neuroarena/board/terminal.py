@@ -244,7 +244,7 @@ def print_standings(standings: Standings, console: Console | None = None) -> Non
         title=Text(standings.title, style="bold"), title_justify="left", box=box.SIMPLE_HEAD, show_edge=False
     )
     hidden = {"ci95_low", "ci95_high", "p_top3", "p_top5", "rank_low", "rank_high"}
-    names = [name for name in standings.table.columns if name not in hidden]
+    names = [name for name in standings.table.columns if name not in hidden and not name.startswith("seed_")]
     for name in names:
         table.add_column(
             name.replace("_", " "), justify="left" if name == "team" else "right", overflow="fold"

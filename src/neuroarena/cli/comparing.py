@@ -70,7 +70,7 @@ def compare(
         print_json([_as_json(each, found, alone) for each, found in chosen])
         return
     for each, found in chosen:
-        _print(each, found, alone)
+        _print(each, found, None if alone else _on_these_tasks(each, found), alone)
 
 
 def _with(made: Board, teams: tuple[str, str] | None) -> list[Ranking]:
@@ -108,6 +108,17 @@ def _chosen(ranking: Ranking, teams: tuple[str, str] | None, pairs: Pairs, alone
     return plain_pairs(rows)
 
 
+def _on_these_tasks(ranking: Ranking, found: pd.DataFrame) -> pd.DataFrame | None:
+    """Return the same pairs as judged on these tasks alone, where a suite is judged across tasks."""
+    from neuroarena.board.ranking import plain_pairs
+
+    rows = ranking.on_these_tasks
+    if rows is None or found.empty:
+        return None
+    wanted = {frozenset(pair) for pair in zip(found["team_a"], found["team_c"], strict=True)}
+    return plain_pairs(rows[[frozenset(pair) in wanted for pair in zip(rows["a"], rows["c"], strict=True)]])
+
+
 def _as_json(ranking: Ranking, found: pd.DataFrame, alone: bool) -> dict[str, Any]:
     from neuroarena.board import records
 
@@ -123,15 +134,16 @@ def _as_json(ranking: Ranking, found: pd.DataFrame, alone: bool) -> dict[str, An
     }
 
 
-def _print(ranking: Ranking, found: pd.DataFrame, alone: bool) -> None:
+def _print(ranking: Ranking, found: pd.DataFrame, second: pd.DataFrame | None, alone: bool) -> None:
     from neuroarena.board.wording import UNKNOWN, alpha_words, pair_p_text, rows_of, verdict_words
 
     def ends(low: float, high: float) -> str:
         return UNKNOWN if low != low else f"[{low:+.4f}, {high:+.4f}]"
 
     columns = ["first", "second", "difference", "95 % interval", "judged at", "p", "p (Holm)", "verdict"]
-    rows = [
-        [
+
+    def cells(row: Any) -> list[str]:
+        return [
             row.team_a,
             row.team_c,
             f"{row.delta:+.4f}",
@@ -141,11 +153,15 @@ def _print(ranking: Ranking, found: pd.DataFrame, alone: bool) -> None:
             pair_p_text(ranking, row.p_holm),
             verdict_words(row, ranking, alone),
         ]
-        for row in rows_of(found)
-    ]
+
     mark = " (simulated)" if ranking.simulated else ""
-    print_table(columns, rows, title=f"{ranking.benchmark}, {ranking.split}{mark}")
+    print_table(
+        columns, [cells(row) for row in rows_of(found)], title=f"{ranking.benchmark}, {ranking.split}{mark}"
+    )
     if len(found):
         print(f"  {ALONE if alone else alpha_words(ranking)}")
+    if second is not None:
+        print_table(columns, [cells(row) for row in rows_of(second)], title="On these tasks alone")
+        print(f"  {second['scope'].iloc[0]}")
     for warning in ranking.warnings:
         print(f"  {warning}")
