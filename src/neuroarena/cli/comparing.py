@@ -65,7 +65,7 @@ def compare(
     """Compare decoders in pairs: difference, 95 % interval, p, p after Holm's correction, and the board's verdict."""
     rules = typed_rules(rule, as_of, rope, draws, exact, rules_from)
     made = rank_entries(read_entries(results, split, allow_mixed), rules, allow_mixed)
-    chosen = [(each, _chosen(each, teams, pairs, alone)) for each in _with(made, teams)]
+    chosen = [(each, choose_pairs(each, teams, pairs, alone)) for each in _with(made, teams)]
     if as_json:
         print_json([_as_json(each, found, alone) for each, found in chosen])
         return
@@ -87,8 +87,18 @@ def _with(made: Board, teams: tuple[str, str] | None) -> list[Ranking]:
     return found
 
 
-def _chosen(ranking: Ranking, teams: tuple[str, str] | None, pairs: Pairs, alone: bool) -> pd.DataFrame:
-    """Return the verdicts to show, as plain columns."""
+def choose_pairs(ranking: Ranking, teams: tuple[str, str] | None, pairs: Pairs, alone: bool) -> pd.DataFrame:
+    """Return the verdicts to show, as plain columns.
+
+    Parameters
+    ----------
+    ranking : Ranking
+    teams : pair of str, optional
+        Only the pair of these.
+    pairs : Pairs
+    alone : bool
+        Whether to judge every pair alone.
+    """
     import pandas as pd
 
     from neuroarena.board.ranking import plain_pairs
@@ -135,15 +145,30 @@ def _as_json(ranking: Ranking, found: pd.DataFrame, alone: bool) -> dict[str, An
 
 
 def _print(ranking: Ranking, found: pd.DataFrame, second: pd.DataFrame | None, alone: bool) -> None:
-    from neuroarena.board.wording import UNKNOWN, alpha_words, pair_p_text, rows_of, verdict_words
+    from neuroarena.board.wording import alpha_words
+
+    columns = ["first", "second", "difference", "95 % interval", "judged at", "p", "p (Holm)", "verdict"]
+    mark = " (simulated)" if ranking.simulated else ""
+    title = f"{ranking.benchmark}, {ranking.split}{mark}"
+    print_table(columns, describe_pairs(ranking, found, alone), title=title)
+    if len(found):
+        print(f"  {ALONE if alone else alpha_words(ranking)}")
+    if second is not None:
+        print_table(columns, describe_pairs(ranking, second, alone), title="On these tasks alone")
+        print(f"  {second['scope'].iloc[0]}")
+    for warning in ranking.warnings:
+        print(f"  {warning}")
+
+
+def describe_pairs(ranking: Ranking, found: pd.DataFrame, alone: bool) -> list[list[str]]:
+    """Return verdicts as the rows that are printed: names, difference, intervals, p, and the verdict in words."""
+    from neuroarena.board.wording import UNKNOWN, pair_p_text, rows_of, verdict_words
 
     def ends(low: float, high: float) -> str:
         return UNKNOWN if low != low else f"[{low:+.4f}, {high:+.4f}]"
 
-    columns = ["first", "second", "difference", "95 % interval", "judged at", "p", "p (Holm)", "verdict"]
-
-    def cells(row: Any) -> list[str]:
-        return [
+    return [
+        [
             row.team_a,
             row.team_c,
             f"{row.delta:+.4f}",
@@ -153,15 +178,5 @@ def _print(ranking: Ranking, found: pd.DataFrame, second: pd.DataFrame | None, a
             pair_p_text(ranking, row.p_holm),
             verdict_words(row, ranking, alone),
         ]
-
-    mark = " (simulated)" if ranking.simulated else ""
-    print_table(
-        columns, [cells(row) for row in rows_of(found)], title=f"{ranking.benchmark}, {ranking.split}{mark}"
-    )
-    if len(found):
-        print(f"  {ALONE if alone else alpha_words(ranking)}")
-    if second is not None:
-        print_table(columns, [cells(row) for row in rows_of(second)], title="On these tasks alone")
-        print(f"  {second['scope'].iloc[0]}")
-    for warning in ranking.warnings:
-        print(f"  {warning}")
+        for row in rows_of(found)
+    ]
