@@ -218,6 +218,8 @@ def test_plots_are_saved_as_files(tmp_path):
     assert {path.suffix for path in paths} == {".svg", ".png"}
     assert all(path.stat().st_size > 1000 for path in paths)
     assert any(path.name == "toy--suite.svg" for path in paths)
+    suite_plots = save_plots(board, tmp_path / "classical", formats=("svg",), classical=True)
+    assert sum("critical-difference" in path.name for path in suite_plots) == 2
     with pytest.raises(InputError, match="svg, png, pdf"):
         save_plots(board, tmp_path, formats=("gif",))
 
@@ -236,7 +238,7 @@ def test_the_page_parses_and_holds_what_it_must(crowd_board):
     assert tables == page.tags.count("caption") >= 4
     figures = page.tags.count("figure")
     # The forest plot is there twice: once for desktops, once for phones.
-    assert figures == page.tags.count("figcaption") == page.tags.count("svg") - 1 == 4
+    assert figures == page.tags.count("figcaption") == page.tags.count("svg") - 1 == 6
     assert all(attributes.get("aria-label") for tag, attributes in page.attributes if tag == "svg")
     assert all(attributes.get("scope") for tag, attributes in page.attributes if tag == "th")
     ids = [attributes["id"] for _, attributes in page.attributes if attributes.get("id")]

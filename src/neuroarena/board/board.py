@@ -22,6 +22,7 @@ from neuroarena.board.table import FLAGS, TABLE_COLUMNS, WHOLE, WORDS
 from neuroarena.board.training_seeds import describe_training_noise
 from neuroarena.board.wording import verdict
 from neuroarena.errors import InputError
+from neuroarena.statistics import Sensitivity
 
 SCHEMA_VERSION = 1
 HEAD_COLUMNS = ("kind", "benchmark", "split", "metric", "direction", "status")
@@ -209,11 +210,20 @@ def _ranking_dict(ranking: Ranking) -> dict[str, Any]:
         "table": records(ranking.table),
         "unranked": records(ranking.unranked),
         "pairs": records(ranking.pairs),
+        "sensitivity": None if ranking.sensitivity is None else _sensitivity_dict(ranking.sensitivity),
         "on_these_tasks": None
         if ranking.on_these_tasks is None
         else records(plain_pairs(ranking.on_these_tasks)),
         "seed_pairs": records(ranking.seed_pairs),
         "provenance": _plain(ranking.provenance),
+    }
+
+
+def _sensitivity_dict(found: Sensitivity) -> dict[str, Any]:
+    return {
+        "ranks": records(found.ranks.reset_index()),
+        "agreement": records(found.agreement),
+        "warnings": list(found.warnings),
     }
 
 

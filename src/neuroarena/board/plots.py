@@ -26,6 +26,7 @@ from neuroarena.board.figures import (
     svg_text,
 )
 from neuroarena.board.ranking import Ranking, plain_pairs
+from neuroarena.board.verdict_plots import classical_diagram, difference_plot, group_plot
 from neuroarena.board.wording import (
     alpha_words,
     find_breaks,
@@ -253,6 +254,8 @@ def half_width_curve(ranking: Ranking) -> Figure:
 
 PLOTS: dict[str, Callable[[Ranking], Figure]] = {
     "forest": forest,
+    "differences": difference_plot,
+    "groups": group_plot,
     "ranks": rank_heat_map,
     "pairs": pair_matrix,
     "half-width": half_width_curve,
@@ -264,9 +267,14 @@ def possible_plots(ranking: Ranking) -> list[str]:
     if ranking.table.empty:
         return []
     kinds = ["forest"]
+    decided = ranking.decides and len(ranking.verdicts) > 0
+    if decided and ranking.moments is not None:
+        kinds.append("differences")
+    if decided and ranking.groups:
+        kinds.append("groups")
     if len(ranking.rank_probabilities) > 1:
         kinds.append("ranks")
-    if ranking.decides and len(ranking.verdicts):
+    if decided:
         kinds.append("pairs")
     # Without a verdict there is no interval whose width could be shown.
     if ranking.decides and ranking.resolution is not None and ranking.resolution.half_width is not None:
@@ -292,6 +300,16 @@ def caption(kind: str, ranking: Ranking) -> str:
             else f"Score; {dots}too few independent levels for intervals and letters"
         )
         return f"{of}{shown}. Circles: entries, squares: floors{organisers}."
+    if kind == "differences":
+        return (
+            "Thin: 95 % interval of this pair alone; thick: the interval at which it was judged, all pairs counted. "
+            f"Blue: the leader is better; green: equivalent; grey: undecided. {alpha_words(ranking)}."
+        )
+    if kind == "groups":
+        return (
+            "Best at the left. A bar joins teams of which none is better than another; it is dashed where it skips "
+            "a team."
+        )
     of = f"The best {MATRIX_TEAMS} of {n} teams. " if n > MATRIX_TEAMS else ""
     if kind == "ranks":
         return f"{of}Share of the draws in which a team (row) has a rank (column)."
@@ -319,6 +337,11 @@ def alt_text(kind: str, ranking: Ranking) -> str:
             f"{shown_name(row.team)} is first in {share_text(row.p_top1)}" for row in rows_of(table.head(3))
         ]
         return f"Heat map of ranks over the draws. {head} {'; '.join(shown)}."
+    if kind == "differences":
+        return f"Differences from the leader. {head} {verdict(ranking)}"
+    if kind == "groups":
+        groups = "; ".join(", ".join(map(shown_name, group[:8])) for group in ranking.groups[:8])
+        return f"Groups of teams of which none is better than another. {head} {groups}."
     if kind == "pairs":
         return f"Matrix of pairwise differences. {head} {verdict(ranking)}"
     found = ranking.resolution
@@ -327,7 +350,9 @@ def alt_text(kind: str, ranking: Ranking) -> str:
     return f"Curve of half width against number of units. {head} {now}"
 
 
-def save_plots(board: Board, folder: str | Path, formats: tuple[str, ...] = ("svg", "png")) -> list[Path]:
+def save_plots(
+    board: Board, folder: str | Path, formats: tuple[str, ...] = ("svg", "png"), classical: bool = False
+) -> list[Path]:
     """Write every plot of a board into a folder.
 
     Parameters
@@ -335,6 +360,8 @@ def save_plots(board: Board, folder: str | Path, formats: tuple[str, ...] = ("sv
     board : Board
     folder : path
     formats : tuple of {"svg", "png", "pdf"}
+    classical : bool
+        Whether to draw the classical critical-difference diagram of every suite too.
 
     Returns
     -------
@@ -356,6 +383,10 @@ def save_plots(board: Board, folder: str | Path, formats: tuple[str, ...] = ("sv
         written += _save(
             figure, Path(folder) / f"{_file_name(family)}--suite", formats, suite_alt_text(board, family)
         )
+    for one in board.overall if classical else ():
+        figure = classical_diagram(board, one.family, one.split)
+        stem = Path(folder) / f"{_file_name(one.name)}--critical-difference"
+        written += _save(figure, stem, formats, f"Critical-difference diagram of mean ranks. {one.title}.")
     for ranking in board.everything:
         for kind in possible_plots(ranking):
             stem = Path(folder) / f"{_file_name(ranking.name)}--{kind}"

@@ -32,7 +32,7 @@ from neuroarena.fingerprint import digest
 from neuroarena.scoring import METRICS, Manifest
 from neuroarena.statistics import Draws, Moments, Sensitivity, judge, ranking, sensitivity
 from neuroarena.statistics.letters import MOST_TEAMS
-from neuroarena.statistics.verdicts import BETTER
+from neuroarena.statistics.verdicts import BETTER, NONE
 from neuroarena.statistics.verdicts import COLUMNS as VERDICT_COLUMNS
 
 PAIR_COLUMNS = (
@@ -86,6 +86,8 @@ class Ranking:
     simulated : bool
     provenance : dict
     rules : Rules
+    sensitivity : Sensitivity or None
+        The ranks by other methods; None where there is nothing to compare, or there are more than 300 teams.
     on_these_tasks : DataFrame or None
         Of a suite that is judged across tasks: the verdicts that hold on these tasks alone.
     draw_levels : callable
@@ -113,6 +115,7 @@ class Ranking:
     simulated: bool
     provenance: dict[str, Any]
     rules: Rules
+    sensitivity: Sensitivity | None = None
     on_these_tasks: pd.DataFrame | None = None
     draw_levels: Callable[[], Draws | None] = lambda: None
 
@@ -216,15 +219,6 @@ class Ranking:
                 found.setdefault(letter, []).append(str(team))
         return list(found.values())
 
-    @functools.cached_property
-    def sensitivity(self) -> Sensitivity | None:
-        """The ranks by other methods; None below two teams or two units, or where a unit is not on all tasks."""
-        values = self.unit_scores * self.manifest.sign
-        if min(values.shape, default=0) < 2 or not np.isfinite(values.to_numpy()).all():
-            return None
-        scores = dict(zip(self.table["team"], self.manifest.sign * self.table["score"], strict=True))
-        return sensitivity(values, self.verdicts, scores)
-
 
 def rank_field(
     field: Field,
@@ -297,6 +291,10 @@ def _rank_judged(
     size = _resolution(found, moments, seed, manifest, judged)
     units = {one.entry.team: one.shown for one in judged}
     entries = {one.entry.team: one.entry for one in judged}
+    shown = pd.DataFrame(
+        {team: units[team] for team in found.teams}, index=pd.Index(judged[0].units, name="unit")
+    )
+    methods = None if moments is None else _sensitivity(shown, found, manifest)
     return Ranking(
         table=make_table(field, found, seed, manifest, rules, breaks, n_levels).assign(
             **extra_columns([entries[team] for team in found.teams], manifest, about, TABLE_COLUMNS)
@@ -306,12 +304,16 @@ def _rank_judged(
         seed_pairs=pd.DataFrame() if seed is None else seed.pairs,
         draws=None if seed is None else seed.draws,
         rank_probabilities=found.probabilities,
-        unit_scores=pd.DataFrame(
-            {team: units[team] for team in found.teams}, index=pd.Index(judged[0].units, name="unit")
-        ),
+        unit_scores=shown,
         clusters=judged[0].clusters,
         levels=noun,
-        warnings=(*_warnings(field, common["simulated"]), *said, *_size_warnings(size)),
+        warnings=(
+            *_warnings(field, common["simulated"]),
+            *said,
+            *_size_warnings(size),
+            *(methods.warnings if methods else ()),
+        ),
+        sensitivity=methods,
         resolution=size,
         provenance=_provenance(judged, None if seed is None else seed.draws),
         on_these_tasks=None
@@ -394,6 +396,15 @@ def _warnings(field: Field, simulated: bool) -> tuple[str, ...]:
     if len(versions) > 1:
         said.append(f"Scores of several scorer versions stand side by side: {', '.join(versions)}.")
     return tuple(said)
+
+
+def _sensitivity(shown: pd.DataFrame, found: Conclusion, manifest: Manifest) -> Sensitivity | None:
+    """Rank by other methods, where verdicts were made and every unit has a score."""
+    values = manifest.sign * shown
+    undecidable = found.rows.empty or (found.rows["verdict"] == NONE).any() or len(found.teams) > MOST_TEAMS
+    if undecidable or not np.isfinite(values.to_numpy()).all():
+        return None
+    return sensitivity(values, found.rows, dict(zip(found.teams, found.scores, strict=True)))
 
 
 def _size_warnings(found: Resolution | None) -> tuple[str, ...]:

@@ -6,13 +6,15 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from neuroarena import __version__
 from neuroarena.atomic import write_text
 from neuroarena.board.board import Board
 from neuroarena.board.figures import svg_text
 from neuroarena.board.phone_plots import phone_forest
 from neuroarena.board.plots import PLOTS, alt_text, caption, possible_plots
-from neuroarena.board.ranking import Ranking
+from neuroarena.board.ranking import Ranking, plain_pairs
 from neuroarena.board.rules import Rules
 from neuroarena.board.suite_plots import suite_alt_text, suite_caption, suite_figures
 from neuroarena.board.wording import (
@@ -234,8 +236,9 @@ def _ranking(ranking: Ranking, at: int, alone: bool, shared: list[str], few_plot
             for row in rows_of(ranking.unranked)
         ],
         "groups": letters[:MOST_GROUPS] if len(table) > 1 else [],
-        "pairs": _pair_rows(ranking),
+        "pairs": _pair_rows(ranking, ranking.pairs),
         "pairs_words": _pairs_words(ranking),
+        **_second(ranking),
     }
 
 
@@ -276,7 +279,7 @@ def _rows(ranking: Ranking) -> list[dict[str, Any]]:
     return rows
 
 
-def _pair_rows(ranking: Ranking) -> list[dict[str, str]]:
+def _pair_rows(ranking: Ranking, pairs: pd.DataFrame) -> list[dict[str, str]]:
     return [
         {
             "above": shown_name(row.team_a),
@@ -287,8 +290,17 @@ def _pair_rows(ranking: Ranking) -> list[dict[str, str]]:
             "words": verdict_words(row, ranking),
             "star": "*" if row.verdict == BETTER else "",
         }
-        for row in rows_of(ranking.pairs.head(MOST_PAIRS))
+        for row in rows_of(pairs.head(MOST_PAIRS))
     ]
+
+
+def _second(ranking: Ranking) -> dict[str, Any]:
+    """Return the verdicts that hold on these tasks alone, and the scope of both tables."""
+    rows = ranking.on_these_tasks
+    if rows is None or rows.empty:
+        return {"second": [], "second_words": ""}
+    scope = str(rows["scope"].iloc[0]).removeprefix("random: ")
+    return {"second": _pair_rows(ranking, plain_pairs(rows)), "second_words": scope}
 
 
 def _pairs_words(ranking: Ranking) -> str:

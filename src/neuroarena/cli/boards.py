@@ -88,6 +88,12 @@ Export = Annotated[
 Plots = Annotated[
     Path | None, typer.Option("--plots", metavar="DIR", help="Also write the plots, as SVG and PNG.")
 ]
+Classical = Annotated[
+    bool,
+    typer.Option(
+        "--classical", help="With --plots: also the critical-difference diagram of mean ranks of suites."
+    ),
+]
 OverTracksOption = Annotated[
     str | None,
     typer.Option(
@@ -113,6 +119,7 @@ def board(
     allow_mixed: AllowMixed = False,
     export: Export = None,
     plots: Plots = None,
+    classical: Classical = False,
     over_tracks: OverTracksOption = None,
     as_json: Json = False,
 ) -> None:
@@ -130,7 +137,7 @@ def board(
         _show_published(read, export, as_json)
         return
     made = rank_entries(read.entries, typed_rules(rule, as_of, rope, draws, exact, rules_from), allow_mixed)
-    _write(made, export, plots)
+    _write(made, export, plots, classical)
     if over_tracks is not None:
         _over_tracks(made, over_tracks, as_json)
     elif as_json:
@@ -297,14 +304,14 @@ def read_entries(paths: list[Path], split: str | None, allow_mixed: bool = False
     return read.entries
 
 
-def _write(made: Board, to: tuple[str, Path] | None, plots: Path | None) -> None:
+def _write(made: Board, to: tuple[str, Path] | None, plots: Path | None, classical: bool) -> None:
     from neuroarena.board import export, save_plots
 
     if to is not None:
         export(made, to[0], to[1])
         typer.echo(f"wrote {to[1]}", err=True)
     if plots is not None:
-        written = save_plots(made, plots)
+        written = save_plots(made, plots, classical=classical)
         typer.echo(f"wrote {len(written)} files to {plots}", err=True)
 
 
