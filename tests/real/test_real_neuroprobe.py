@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import bisect
 import csv
+import functools
 import hashlib
 import json
 import random
@@ -46,6 +47,7 @@ def table_path(session: str, kind: str) -> Path:
     return PUBLISHED / "annotations" / f"subject{subject}_trial{trial}_{kind}_df.csv"
 
 
+@functools.cache
 def read_column(session: str, kind: str, column: str) -> list[float]:
     """Read a column with the csv module: no code of ours, no pandas."""
     with table_path(session, kind).open(newline="") as file:
@@ -107,17 +109,24 @@ def expected_items(classes: Sequence[Sequence[int]], onsets: Sequence[Sequence[f
     return lines
 
 
+@functools.cache
 def speech_items(session: str) -> list[str]:
     silent, spoken = (read_column(session, kind, "est_idx") for kind in ("nonverbal", "words"))
     return expected_items([range(len(silent)), range(len(spoken))], [silent, spoken])
 
 
-def pitch_items(session: str, n_classes: int) -> list[str]:
+@functools.cache
+def pitch_ranks(session: str) -> list[float]:
+    """Rank the pitch of every word: the share of words that are strictly lower."""
     table = json.loads((PUBLISHED / "pitch" / f"{FILMS[session]}_pitch_volume_features.json").read_text())
     pitches = {f"{float(key):.5f}": entry["enhanced_pitch"] for key, entry in table.items()}
     values = [pitches[f"{start:.5f}"] for start in read_column(session, "words", "start")]
     in_order = sorted(values)
-    ranks = [bisect.bisect_left(in_order, value) / len(values) for value in values]
+    return [bisect.bisect_left(in_order, value) / len(values) for value in values]
+
+
+def pitch_items(session: str, n_classes: int) -> list[str]:
+    ranks = pitch_ranks(session)
     low = [row for row, rank in enumerate(ranks) if rank < 0.25]
     if n_classes == 2:
         classes = [low, [row for row, rank in enumerate(ranks) if rank > 0.75]]

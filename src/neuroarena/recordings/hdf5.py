@@ -52,7 +52,7 @@ class ElectrodeSource:
         try:
             self.n_samples, self.chunk_samples = self._survey()
         finally:
-            self._handle.close()
+            self.close()
 
     def _electrode(self, index: Any) -> int:
         number = requests.check_whole_number(index, "the index of an electrode", self.name)
@@ -79,6 +79,10 @@ class ElectrodeSource:
                 raise InputError(f"{label}: samples {start} to {stop} cannot be read: {error}") from error
             cast(samples, out[row], label)
         return out
+
+    def close(self) -> None:
+        """Close the file; the next read opens it anew."""
+        self._handle.close()
 
     def fingerprint(self) -> str:
         """Return a hash of the file's content and of which electrodes were chosen."""

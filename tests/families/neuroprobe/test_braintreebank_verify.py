@@ -146,6 +146,15 @@ def test_a_good_folder_has_no_problem(twin_root: Path) -> None:
     assert verify(twin_root) == []
 
 
+def test_a_published_table_that_cannot_be_used_is_a_problem(broken: Callable[[], Path]) -> None:
+    root = broken()
+    path = root / "braintreebank_features_time_alignment" / "subject1_trial1_words_df.csv"
+    path.parent.mkdir()
+    path.write_text("original_index,est_idx\n")
+    (problem,) = verify(root)
+    assert str(problem).startswith(f"{path.relative_to(root)}: has no column")
+
+
 def test_unlabelled_extra_datasets_are_no_problem(broken: Callable[[], Path]) -> None:
     root = broken()
     with h5py.File(root / H5, "r+") as file:

@@ -210,7 +210,7 @@ def pitch_notes(
     if task not in known or known[task].column not in _STAND_INS:
         return ()
     films = list(dict.fromkeys(dataset.movie(*session) for session in sessions))
-    lacking = [film for film in films if dataset.pitch(film) is None]
+    lacking = [film for film in films if dataset.pitch_path(film) is None]
     if not lacking:
         return ()
     return (

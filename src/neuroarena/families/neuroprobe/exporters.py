@@ -39,7 +39,8 @@ def export_neuroprobe(
         typer.Option(
             "--attest",
             help="Sign, in the author's name, that the official splits were respected and that the model was "
-            "not pretrained on data of Neuroprobe. Without it the attestation reads N/A.",
+            "not pretrained on data of Neuroprobe. Without it the attestation reads N/A. Runs whose items differ "
+            "from the published ones are refused.",
         ),
     ] = False,
     allow_simulated: Annotated[

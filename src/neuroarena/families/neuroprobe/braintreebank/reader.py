@@ -285,6 +285,12 @@ class BrainTreebank(DatasetFolder):
         self.signal_path(subject, trial)
         return read_published(self.root, subject, trial)
 
+    def pitch_path(self, movie: str) -> Path | None:
+        """Find the table of pitch and volume of a film; None when there is none."""
+        name = f"{movie}_pitch_volume_features.json"
+        places = (self.root / "transcripts" / movie / name, self.root / "pitch_volume_features" / name)
+        return next((path for path in places if path.exists()), None)
+
     def pitch(self, movie: str) -> dict[str, dict[str, Any]] | None:
         """Read the pitch and volume of a film's words, keyed by start time; None when there is no file.
 
@@ -293,11 +299,8 @@ class BrainTreebank(DatasetFolder):
         InputError
             When the file exists but is not a JSON object.
         """
-        name = f"{movie}_pitch_volume_features.json"
-        for path in (self.root / "transcripts" / movie / name, self.root / "pitch_volume_features" / name):
-            if path.exists():
-                return dict(read_json(path, dict))
-        return None
+        path = self.pitch_path(movie)
+        return None if path is None else dict(read_json(path, dict))
 
 
 def _stem(subject: int, trial: int) -> str:

@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 
 from neuroarena.errors import InputError
-from neuroarena.recordings import Recording, Source
+from neuroarena.recordings import Recording
+from neuroarena.recordings.hdf5 import ElectrodeSource
 
 # A flat electrode is told by as many stretches, spread over the whole recording, of as many samples.
 PROBES = 8
@@ -28,9 +29,10 @@ class SessionRecording(Recording):
         What errors call the session.
     """
 
-    def __init__(self, source: Source, channels: pd.DataFrame, rate_hz: float, session: str) -> None:
+    def __init__(self, source: ElectrodeSource, channels: pd.DataFrame, rate_hz: float, session: str) -> None:
         super().__init__(source, channels, rate_hz)
         self.session = session
+        self._close = source.close
 
     def windows(self, starts: Any, length: int, channels: Sequence[str] | None = None) -> np.ndarray:
         """Read windows of equal length; see :meth:`neuroarena.recordings.Recording.windows`.
@@ -83,7 +85,7 @@ class SessionRecording(Recording):
         )
 
     def check_alive(self) -> None:
-        """Refuse an electrode that holds one value throughout.
+        """Refuse an electrode that holds one value throughout; the file is closed again.
 
         Raises
         ------
@@ -92,8 +94,11 @@ class SessionRecording(Recording):
         """
         length = min(PROBE_SAMPLES, self.n_samples)
         starts = np.linspace(0, self.n_samples - length, PROBES).astype(np.int64)
-        still = self._still(starts[PROBES // 2 : PROBES // 2 + 1], length, self.channels["name"].tolist())
-        flat = self._still(starts, length, still) if still else []
+        try:
+            still = self._still(starts[PROBES // 2 : PROBES // 2 + 1], length, self.channels["name"].tolist())
+            flat = self._still(starts, length, still) if still else []
+        finally:
+            self._close()
         if flat:
             more = f", and so are {len(flat) - 1} more" if len(flat) > 1 else ""
             raise InputError(

@@ -13,6 +13,7 @@ import pandas as pd
 from neuroarena.datasets.dataset import Problem
 from neuroarena.errors import InputError
 from neuroarena.families.neuroprobe.braintreebank import facts
+from neuroarena.families.neuroprobe.braintreebank.published import FOLDER
 from neuroarena.families.neuroprobe.braintreebank.reader import BrainTreebank
 from neuroarena.families.neuroprobe.braintreebank.words import WINDOW, word_table
 
@@ -98,6 +99,7 @@ def _check_session(data: BrainTreebank, subject: int, trial: int) -> list[Proble
     problems: list[Problem] = []
     stem = f"sub_{subject}_trial{trial:03d}"
     n_samples = _check_signals(problems, data, subject, trial)
+    _attempt(problems, data, FOLDER, lambda: data.published(subject, trial))
     movie = data.movie(subject, trial) if (subject, trial) in facts.MOVIES else None
     metadata_file = f"subject_metadata/{stem}_metadata.json"
     metadata = _attempt(problems, data, metadata_file, lambda: data.metadata(subject, trial))
