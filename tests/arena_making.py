@@ -58,6 +58,8 @@ MANIFEST = Manifest(
     licence="none",
 )
 
+ABOUT = {"benchmark": "bci@test/commands", "split": "all", "simulated": True}
+
 
 class Clock:
     """The server's clock, set by hand."""
@@ -105,7 +107,7 @@ def make_arena(
     (folder / "spring.toml").write_text(text)
     create_arena(folder / "arena", folder / "spring.toml", database).store.close()
     made = open_arena(folder / "arena", clock)
-    keep_truth(made, "commands", make_truth(), MANIFEST, {"simulated": True})
+    keep_truth(made, "commands", make_truth(), MANIFEST, ABOUT)
     open_competition(made, accept_one_user=True)
     return made
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from neuroarena.cli.options import Json
-from neuroarena.cli.output import print_json
+from neuroarena.cli.output import format_value, print_json, print_table
 
 app = typer.Typer(help="Set up and run a competition (extra: competition).", no_args_is_help=True)
 
@@ -167,6 +167,48 @@ def _hand_out(token: str, out: Path | None) -> None:
     with open(os.open(out, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
         file.write(f"{token}\n")
     print(f"The token is in {out}. Hand it over; it cannot be shown again.")
+
+
+@app.command("board")
+def board(
+    folder: Folder,
+    track: Annotated[str, typer.Argument(help="Name of a track.")],
+    phase: Annotated[str, typer.Option("--phase", help="Name of a phase.")],
+    as_of: Annotated[
+        str | None, typer.Option("--as-of", metavar="TIME", help='As of this time: "2026-10-25 12:00 UTC".')
+    ] = None,
+    final: Annotated[
+        bool, typer.Option("--final", help="By the competition's final rule, instead of best-ever.")
+    ] = False,
+    organiser: Annotated[
+        bool, typer.Option("--organiser", help="Of a sealed phase, the full scores; not for publication.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Rank a track: with intervals and verdicts where scores are public, else by the values that were shown."""
+    from neuroarena.board.terminal import print_board
+    from neuroarena.competition import open_arena
+    from neuroarena.competition.boards import find_phase, list_shown, rank_track
+    from neuroarena.competition.times import parse_time
+    from neuroarena.errors import InputError
+
+    arena = open_arena(folder)
+    try:
+        time = None if as_of is None else parse_time(as_of)
+    except ValueError as error:
+        raise InputError(f"--as-of: {error}.") from error
+    if find_phase(arena, phase).display == "full" or organiser:
+        rule = arena.competition.final_rule if final else "best-ever"
+        made = rank_track(arena, track, phase, rule=rule, as_of=time)
+        print_json(made.to_dict()) if as_json else print_board(made)
+        return
+    rows = list_shown(arena, track, phase, time)
+    if as_json:
+        print_json(rows)
+    elif rows:
+        print_table(list(rows[0]), [[format_value(value) for value in row.values()] for row in rows])
+    else:
+        print("Nothing was scored yet.")
 
 
 @app.command("events")
