@@ -58,10 +58,10 @@ def check_family(name: str) -> list[Check]:
         for face in FACES
         if getattr(family, face, None) is not None
     ]
-    return [_checked(words, problems) for words, problems in asked]
+    return [_run_check(words, problems) for words, problems in asked]
 
 
-def _checked(words: str, problems: Callable[[], Iterator[str]]) -> Check:
+def _run_check(words: str, problems: Callable[[], Iterator[str]]) -> Check:
     try:
         found = list(problems())
     except NeuroarenaError as error:

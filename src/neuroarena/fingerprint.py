@@ -59,7 +59,7 @@ def file_digest(path: str | Path) -> str:
     status = os.stat(path)
     identity = (path, status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
     if identity not in _digests:
-        _digests[identity] = _remembered_digest(path, identity)
+        _digests[identity] = _recall_digest(path, identity)
     return _digests[identity]
 
 
@@ -73,7 +73,7 @@ def remember_digests_in(cache: Path) -> None:
     _memory = SealedFolder(cache)
 
 
-def _remembered_digest(path: str, identity: tuple[str, int, int, int, int]) -> str:
+def _recall_digest(path: str, identity: tuple[str, int, int, int, int]) -> str:
     memory = _memory if identity[1] >= 2**20 else None
     note = f"digests/{digest(identity)}.note"
     remembered = memory.read(note) if memory is not None else None

@@ -178,7 +178,7 @@ def test_what_is_not_a_step_is_refused_by_name(step: Any, message: str) -> None:
     [
         (noise(2, 3, 2048), RATE_HZ, "FeatureChain: axis 1 of the signals holds 3 channels"),
         (noise(2, 2048), RATE_HZ, "FeatureChain: signals must have axes"),
-        (noise(2, 2, 2048), -5.0, "FeatureChain: rate_hz must be a positive number, got -5.0"),
+        (noise(2, 2, 2048), -5.0, "FeatureChain: rate_hz must be a finite number above zero, got -5.0"),
         (noise(2, 2, 100), RATE_HZ, "Spectrogram: windows of 100 samples"),
     ],
 )

@@ -101,7 +101,7 @@ def test_the_size_of_a_run_changes_nothing(step: Notch | Downsample, monkeypatch
         (lambda: Downsample(500)(noise(1, 1, 90), numbered(1), 256.0), "to_hz=500 is above .* 256 Hz"),
         (lambda: Downsample(500).rate_after(256.0), "to_hz=500 is above"),
         (lambda: Downsample(np.pi).rate_after(256.0), "no ratio of whole numbers"),
-        (lambda: Downsample(10).rate_after(-1.0), "rate_hz must be a positive number"),
+        (lambda: Downsample(10).rate_after(-1.0), "rate_hz must be a finite number above zero"),
     ],
 )
 def test_filters_refuse_by_name(make: object, message: str) -> None:

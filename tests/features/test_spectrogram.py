@@ -241,8 +241,8 @@ def test_parameters_out_of_range_are_refused_by_name(options: dict, message: str
         ),
         (Spectrogram(), noise(1, 2, 4, 600), 2048.0, "come before a spectrogram"),
         (Spectrogram(), noise(1, 3, 600), 2048.0, "holds 3 channels but the channel table has 2 rows"),
-        (Spectrogram(), noise(1, 2, 600), 0.0, "rate_hz must be a positive number, got 0.0"),
-        (Spectrogram(), noise(1, 2, 600), float("nan"), "rate_hz must be a positive number"),
+        (Spectrogram(), noise(1, 2, 600), 0.0, "rate_hz must be a finite number above zero, got 0.0"),
+        (Spectrogram(), noise(1, 2, 600), float("nan"), "rate_hz must be a finite number above zero"),
         (
             Spectrogram(min_hz=1, max_hz=3),
             noise(1, 2, 600),

@@ -41,7 +41,7 @@ def blocks_in_time(
     InputError
         When a part would lack a class.
     """
-    ordered = _ordered(session)
+    ordered = _sort_by_time(session)
     starts, space = ordered["start"].to_numpy(), spacing(ordered, least)
     classes = set(ordered["target"])
     sizes = [len(part) for part in np.array_split(np.arange(len(ordered)), n_folds)]
@@ -73,7 +73,7 @@ def halves_in_time(session: pd.DataFrame, where: str = "the session", *, least: 
     InputError
         When no cut leaves every class on both sides.
     """
-    ordered = _ordered(session)
+    ordered = _sort_by_time(session)
     starts = ordered["start"].to_numpy()
     classes = sorted(set(ordered["target"]), key=str)
     member = np.stack([(ordered["target"] == label).to_numpy() for label in classes])
@@ -101,7 +101,7 @@ def spacing(session: pd.DataFrame, least: int = 0) -> int:
     return 2 * max(longest, least)
 
 
-def _ordered(session: pd.DataFrame) -> pd.DataFrame:
+def _sort_by_time(session: pd.DataFrame) -> pd.DataFrame:
     return session.sort_values(["start", "id"], ignore_index=True)
 
 

@@ -73,7 +73,7 @@ class Board:
             when = f" as of {self.rules.as_of:%Y-%m-%d %H:%M} UTC" if everything and self.rules.as_of else ""
             raise InputError(f"There is no entry to rank{when}; pass at least one result.")
         place = {name: at for at, name in enumerate(order)}
-        keys = sorted(groups, key=lambda key: (key[0], *(_placed(place, name) for name in key[1:])))
+        keys = sorted(groups, key=lambda key: (key[0], *(_order_by_place(place, name) for name in key[1:])))
         judge = Judge()
         fields = {key: select(groups[key], self.rules, judge, allow_mixed) for key in keys}
         self.rankings = tuple(_rank_task(key, groups[key], fields[key], self.rules) for key in keys)
@@ -140,7 +140,7 @@ class Board:
             parts += [part for part in (ranked, below) if len(part)]
         extra = dict.fromkeys(name for ranking in self.everything for name in ranking.extra_columns)
         columns = [*HEAD_COLUMNS, *TABLE_COLUMNS, *extra, "reason"]
-        return _typed(pd.concat(parts, ignore_index=True).reindex(columns=columns))
+        return _convert_types(pd.concat(parts, ignore_index=True).reindex(columns=columns))
 
     def rows(self) -> list[dict[str, Any]]:
         """Return :meth:`frame` as plain rows, None for what is not known."""
@@ -164,7 +164,7 @@ class Board:
         return json.dumps(self.to_dict(), indent=2, allow_nan=False, ensure_ascii=False)
 
 
-def _placed(place: dict[str, int], name: str) -> tuple[int, str]:
+def _order_by_place(place: dict[str, int], name: str) -> tuple[int, str]:
     return (place.get(name, len(place)), name)
 
 
@@ -245,7 +245,7 @@ def _plain(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _typed(table: pd.DataFrame) -> pd.DataFrame:
+def _convert_types(table: pd.DataFrame) -> pd.DataFrame:
     """Convert the long table to one type per column, whatever it holds."""
     words = (*HEAD_COLUMNS, *WORDS, "reason")
     types: dict[str, Any] = {}

@@ -49,7 +49,7 @@ def extra_columns(
         for name, function in columns_of_family(about["family"], (*taken, *columns)).items():
             found = [function(entry) for entry in entries]
             if any(value is not None for value in found):
-                columns[name] = _typed(found)
+                columns[name] = _convert_column(found)
     return columns
 
 
@@ -61,7 +61,7 @@ def _additional(entry: Entry, name: str) -> float:
     return reported_value(table, METRICS.get(name))
 
 
-def _typed(values: list[Any]) -> Any:
+def _convert_column(values: list[Any]) -> Any:
     """Keep a column of numbers as numbers; anything else becomes text."""
     if all(value is None or isinstance(value, numbers.Real) for value in values):
         return np.array([np.nan if value is None else float(value) for value in values])

@@ -264,10 +264,10 @@ class Judge:
                 return f'unit "{table["unit"].iloc[at]}": {name} is {table[name].iloc[at]}'
             values[name] = rows.means(numbers) if name in ("score", "tie_break") else rows.sums(numbers)
         try:
-            combined = _combined_columns(entry, values, columns)
+            combined = _combine_columns(entry, values, columns)
         except InputError as error:
             return str(error)
-        return _judged(entry, rows, values, combined)
+        return _judge_units(entry, rows, values, combined)
 
     def _rows_of(self, table: pd.DataFrame) -> _Rows | str:
         labels = [name for name in ("unit", "fold", "cluster") if name in table.columns]
@@ -347,7 +347,7 @@ def _columns_needed(manifest: Manifest) -> dict[str, str]:
     return {name: "score" if name == "score" else roles.get(name, name) for name in names if name != "count"}
 
 
-def _combined_columns(
+def _combine_columns(
     entry: Entry, values: dict[str, np.ndarray], needed: dict[str, str]
 ) -> dict[str, np.ndarray]:
     """Return the columns that the combiner takes, (units,): folds are summed, or stay apart for medians."""
@@ -358,7 +358,7 @@ def _combined_columns(
     return merged_columns(named, manifest.combiner, METRICS.get(manifest.metric))
 
 
-def _judged(
+def _judge_units(
     entry: Entry, rows: _Rows, values: dict[str, np.ndarray], columns: dict[str, np.ndarray]
 ) -> Judged | str:
     manifest = entry.manifest

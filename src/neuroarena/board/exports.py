@@ -14,6 +14,7 @@ from neuroarena.board.ranking import Ranking, plain_pairs
 from neuroarena.board.wording import (
     alpha_words,
     cells_of,
+    clean_name,
     column_heading,
     direction_words,
     find_breaks,
@@ -26,7 +27,6 @@ from neuroarena.board.wording import (
     ranks_text,
     rows_of,
     share_text,
-    shown_name,
 )
 from neuroarena.errors import InputError
 
@@ -139,7 +139,7 @@ def escape_latex(text: str) -> str:
     >>> escape_latex("a_b & 5 %")
     'a\\_b \\& 5 \\%'
     """
-    return "".join(_SPECIAL.get(letter, letter) for letter in shown_name(text))
+    return "".join(_SPECIAL.get(letter, letter) for letter in clean_name(text))
 
 
 def latex(board: Board) -> str:

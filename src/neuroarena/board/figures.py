@@ -8,7 +8,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from neuroarena.board.wording import shown_name
+from neuroarena.board.wording import clean_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -84,7 +84,7 @@ def place(figure: Figure, left: float, bottom: float, right: float, top: float) 
 
 def label(name: Any, longest: int = LONGEST_LABEL) -> str:
     """Return a team's name as an axis label, shortened when it is long."""
-    text = shown_name(name)
+    text = clean_name(name)
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 

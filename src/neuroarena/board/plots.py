@@ -29,13 +29,13 @@ from neuroarena.board.ranking import Ranking, plain_pairs
 from neuroarena.board.verdict_plots import classical_diagram, difference_plot, group_plot
 from neuroarena.board.wording import (
     alpha_words,
+    clean_name,
     find_breaks,
     interval_text,
     letters_text,
     rows_of,
     score_text,
     share_text,
-    shown_name,
     verdict,
 )
 from neuroarena.errors import InputError
@@ -327,20 +327,20 @@ def alt_text(kind: str, ranking: Ranking) -> str:
     table = ranking.table
     if kind == "forest":
         shown = [
-            f"{shown_name(row.team)} {interval_text(row.score, row.ci95_low, row.ci95_high)}"
+            f"{clean_name(row.team)} {interval_text(row.score, row.ci95_low, row.ci95_high)}"
             for row in rows_of(table.head(10))
         ]
         more = f", and {len(table) - 10} more" if len(table) > 10 else ""
         return f"Forest plot. {head} {ranking.metric_title}: {'; '.join(shown)}{more}."
     if kind == "ranks":
         shown = [
-            f"{shown_name(row.team)} is first in {share_text(row.p_top1)}" for row in rows_of(table.head(3))
+            f"{clean_name(row.team)} is first in {share_text(row.p_top1)}" for row in rows_of(table.head(3))
         ]
         return f"Heat map of ranks over the draws. {head} {'; '.join(shown)}."
     if kind == "differences":
         return f"Differences from the leader. {head} {verdict(ranking)}"
     if kind == "groups":
-        groups = "; ".join(", ".join(map(shown_name, group[:8])) for group in ranking.groups[:8])
+        groups = "; ".join(", ".join(map(clean_name, group[:8])) for group in ranking.groups[:8])
         return f"Groups of teams of which none is better than another. {head} {groups}."
     if kind == "pairs":
         return f"Matrix of pairwise differences. {head} {verdict(ranking)}"

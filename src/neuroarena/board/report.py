@@ -22,12 +22,13 @@ from neuroarena.board.wording import (
     alpha_words,
     bounds_text,
     cells_of,
+    clean_name,
     column_heading,
     direction_words,
     find_breaks,
     group_names,
     interval_text,
-    known,
+    is_known,
     letters_text,
     levels_words,
     marks_of,
@@ -39,7 +40,6 @@ from neuroarena.board.wording import (
     score_text,
     share_text,
     shared_warnings,
-    shown_name,
     verdict,
     verdict_words,
 )
@@ -171,18 +171,18 @@ def _matrix(board: Board, rankings: list[Ranking]) -> dict[str, Any]:
             bounds = bounds_text(row.ci95_low, row.ci95_high)
             cells.append({"score": score_text(row.score), "bounds": bounds, "best": row.rank == 1})
         floor = any_row.role in LEARN_NOTHING
-        rows.append({"team": shown_name(team), "marks": marks_of(any_row), "floor": floor, "cells": cells})
+        rows.append({"team": clean_name(team), "marks": marks_of(any_row), "floor": floor, "cells": cells})
     first = rankings[0]
     caption_ = f"{first.family}@{first.definition}, {first.split}: {first.metric_title}"
     caption_ += " with 95 % interval, " if any(one.decides for one in rankings) else ", "
     caption_ += f"{direction_words(first)}; bold: the best of each task."
     names = [one.task for one in rankings]
     if len(names) > WIDEST_MATRIX and len(rows) < len(names):
-        return {"caption": caption_, "corner": "task", **_turned(names, rows)}
+        return {"caption": caption_, "corner": "task", **_transpose(names, rows)}
     return {"caption": caption_, "corner": "team", "columns": names, "rows": rows}
 
 
-def _turned(names: list[str], rows: list[dict[str, Any]]) -> dict[str, Any]:
+def _transpose(names: list[str], rows: list[dict[str, Any]]) -> dict[str, Any]:
     """Transpose a matrix: many tasks go down the page, few teams across it."""
     turned = [
         {"team": name, "marks": "", "floor": False, "cells": [row["cells"][at] for row in rows]}
@@ -214,7 +214,7 @@ def _ranking(ranking: Ranking, at: int, alone: bool, shared: list[str], few_plot
         "id": f"ranking-{at}",
         "open": alone or at == 0,
         "title": ranking.title,
-        "short": "nobody ranked" if top is None else f"{shown_name(top['team'])} {score_text(top['score'])}",
+        "short": "nobody ranked" if top is None else f"{clean_name(top['team'])} {score_text(top['score'])}",
         "simulated": ranking.simulated,
         "question": manifest.readable_question,
         "metric": ranking.metric_title,
@@ -232,7 +232,7 @@ def _ranking(ranking: Ranking, at: int, alone: bool, shared: list[str], few_plot
         "rows": _rows(ranking),
         "left_out": max(0, len(table) - MOST_ROWS),
         "unranked": [
-            {"team": shown_name(row.team), "reason": shown_name(row.reason)}
+            {"team": clean_name(row.team), "reason": clean_name(row.reason)}
             for row in rows_of(ranking.unranked)
         ],
         "groups": letters[:MOST_GROUPS] if len(table) > 1 else [],
@@ -244,7 +244,7 @@ def _ranking(ranking: Ranking, at: int, alone: bool, shared: list[str], few_plot
 
 def _some(teams: list[str], most: int = 8) -> str:
     more = f" and {len(teams) - most} more" if len(teams) > most else ""
-    return ", ".join(shown_name(team) for team in teams[:most]) + more
+    return ", ".join(clean_name(team) for team in teams[:most]) + more
 
 
 def _rows(ranking: Ranking) -> list[dict[str, Any]]:
@@ -256,7 +256,7 @@ def _rows(ranking: Ranking) -> list[dict[str, Any]]:
         rows.append(
             {
                 "rank": row.rank,
-                "team": shown_name(row.team),
+                "team": clean_name(row.team),
                 "marks": marks_of(row),
                 "floor": row.role in LEARN_NOTHING,
                 "new_group": several and at in breaks,
@@ -273,7 +273,7 @@ def _rows(ranking: Ranking) -> list[dict[str, Any]]:
                 "first": share_text(row.p_top1),
                 "top3": share_text(row.p_top3),
                 "ranks": ranks_text(row.rank_low, row.rank_high),
-                "prize": row.prize if known(row.prize) else UNKNOWN,
+                "prize": row.prize if is_known(row.prize) else UNKNOWN,
             }
         )
     return rows
@@ -282,8 +282,8 @@ def _rows(ranking: Ranking) -> list[dict[str, Any]]:
 def _pair_rows(ranking: Ranking, pairs: pd.DataFrame) -> list[dict[str, str]]:
     return [
         {
-            "above": shown_name(row.team_a),
-            "below": shown_name(row.team_c),
+            "above": clean_name(row.team_a),
+            "below": clean_name(row.team_c),
             "delta": interval_text(row.delta, row.ci95_low, row.ci95_high),
             "judged": bounds_text(row.judged_low, row.judged_high) or UNKNOWN,
             "p_holm": pair_p_text(ranking, row.p_holm),

@@ -95,13 +95,17 @@ def select(entries: list[Entry], rules: Rules, judge: Judge, allow_mixed: bool =
 def _order(entry: Entry) -> tuple[str, ...]:
     """Order entries by team and time; entries of one moment by their keys and scores, never by chance."""
     scores = (
-        "" if entry.unit_scores is None else entry.unit_scores.to_csv(index=False) if _unkeyed(entry) else ""
+        ""
+        if entry.unit_scores is None
+        else entry.unit_scores.to_csv(index=False)
+        if _lacks_key(entry)
+        else ""
     )
     key = entry.provenance.get("run_key") or ""
     return (entry.team, entry.time.isoformat(timespec="microseconds"), key, entry.reason or "", scores)
 
 
-def _unkeyed(entry: Entry) -> bool:
+def _lacks_key(entry: Entry) -> bool:
     return not entry.provenance.get("run_key")
 
 

@@ -111,7 +111,7 @@ def points_board(
     table.insert(0, "rank", ranks(-key.astype(np.float64)))
     table["against_leader"] = _against_leader(table["team"].tolist(), rankings)
     return Standings(
-        title=_titled("Points over tracks", rankings),
+        title=_mark_simulated("Points over tracks", rankings),
         rule=(
             "Points: 1 - (r - 1) / (N - 1) on each track, 1 when alone; submitted: mean over the tracks "
             f"entered; all tracks: sum / {len(every)}, a track not entered counting 0. Floors and organisers "
@@ -148,7 +148,7 @@ def transfer_board(rankings: Sequence[Ranking], floors: bool = False) -> Standin
         When there is no ranking, or no team on all of them.
     """
     names = _track_names(rankings)
-    draws = {name: _entered(one, floors) for name, one in zip(names, rankings, strict=True)}
+    draws = {name: _draws_of_entered(one, floors) for name, one in zip(names, rankings, strict=True)}
     both = transfer_score(draws)
     order = ranking(both)
     teams = [str(team) for team in order["team"]]
@@ -176,7 +176,7 @@ def transfer_board(rankings: Sequence[Ranking], floors: bool = False) -> Standin
     )
     lacking = [(str(team), f"not on {', '.join(tracks)}") for team, tracks in sorted(both.left_out.items())]
     return Standings(
-        title=_titled("Foundation transfer", rankings),
+        title=_mark_simulated("Foundation transfer", rankings),
         rule=f"N = {n} encoders on all {len(names)} tracks. Score: {both.recipe['rule']}.",
         table=table,
         unranked=pd.DataFrame(lacking, columns=["team", "reason"], dtype=object),
@@ -224,7 +224,7 @@ def _track_names(rankings: Sequence[Ranking]) -> list[str]:
     return names
 
 
-def _entered(one: Ranking, floors: bool) -> Draws:
+def _draws_of_entered(one: Ranking, floors: bool) -> Draws:
     if one.draws is None:
         why = "nobody is ranked" if one.table.empty else "its score is not defined in some draws"
         raise InputError(f"{one.name}: {why}, so there is nothing to transfer.")
@@ -235,7 +235,7 @@ def _entered(one: Ranking, floors: bool) -> Draws:
     return _columns_of(one.draws, teams)
 
 
-def _titled(title: str, rankings: Sequence[Ranking]) -> str:
+def _mark_simulated(title: str, rankings: Sequence[Ranking]) -> str:
     return f"{title} (simulated)" if any(one.simulated for one in rankings) else title
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from neuroarena.board.figures import COLOURS, FLOOR, GREY, MARKERS, label, mark_simulated, new_figure, style
-from neuroarena.board.wording import interval_text, shown_name
+from neuroarena.board.wording import clean_name, interval_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -210,6 +210,6 @@ def suite_alt_text(board: Board, family: str) -> str:
     for ranking in panels(board, family):
         top = ranking.table.iloc[0]
         score = interval_text(top["score"], top["ci95_low"], top["ci95_high"])
-        parts.append(f"{ranking.task}, {ranking.split}: {shown_name(top['team'])} leads with {score}")
+        parts.append(f"{ranking.task}, {ranking.split}: {clean_name(top['team'])} leads with {score}")
     simulated = " Simulated data." if any(ranking.simulated for ranking in panels(board, family)) else ""
     return f"Scores of {family} by task and split.{simulated} {'; '.join(parts)}."

@@ -141,10 +141,12 @@ def _combine_tasks(overall: Overall, tasks: dict[str, Judged]) -> Judged:
     units, clusters, columns = join_units(own)
     combine = overall_combiner(overall, {task: each.combiner for task, each in own.items()})
     score = float(combine({name: np.asarray(column.sum()) for name, column in columns.items()}))
-    return Judged(first.entry, units, clusters, _shown(overall, tasks, units), columns, sign * score, None)
+    return Judged(
+        first.entry, units, clusters, _combine_shown(overall, tasks, units), columns, sign * score, None
+    )
 
 
-def _shown(overall: Overall, tasks: dict[str, Judged], units: tuple[str, ...]) -> np.ndarray:
+def _combine_shown(overall: Overall, tasks: dict[str, Judged], units: tuple[str, ...]) -> np.ndarray:
     """Combine the shown scores of each unit; NaN where a unit is not on all tasks."""
     place = {unit: at for at, unit in enumerate(units)}
     columns = {}

@@ -131,7 +131,7 @@ def make_table(
         "rank": found.ranks,
         "team": teams,
         "role": list(roles),
-        "score": _turned(found.scores, sign),
+        "score": _orient(found.scores, sign),
         **found.columns,
         **_ends(found.columns, sign),
         "tie_break": [np.nan if breaks is None else break_sign * breaks[team] + 0.0 for team in teams],
@@ -233,11 +233,11 @@ def _against(rows: pd.DataFrame, places: np.ndarray, n_teams: int, name: str) ->
 
 def _ends(columns: dict[str, Any], sign: float) -> dict[str, Any]:
     """Return the ends of the scores' intervals in the metric's own direction."""
-    low, high = _turned(columns["ci95_low"], sign), _turned(columns["ci95_high"], sign)
+    low, high = _orient(columns["ci95_low"], sign), _orient(columns["ci95_high"], sign)
     return {"ci95_low": low, "ci95_high": high} if sign > 0 else {"ci95_low": high, "ci95_high": low}
 
 
-def _turned(values: np.ndarray, sign: float) -> np.ndarray:
+def _orient(values: np.ndarray, sign: float) -> np.ndarray:
     # 0.0 - x keeps an error of zero at 0.0, where -x would make it -0.0.
     return values if sign > 0 else 0.0 - values
 

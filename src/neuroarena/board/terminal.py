@@ -18,12 +18,13 @@ from neuroarena.board.standings import Standings
 from neuroarena.board.wording import (
     bounds_text,
     cells_of,
+    clean_name,
     column_heading,
     column_notes,
     direction_words,
     find_breaks,
     interval_text,
-    known,
+    is_known,
     letters_text,
     levels_words,
     marks_of,
@@ -34,7 +35,6 @@ from neuroarena.board.wording import (
     score_text,
     share_text,
     shared_warnings,
-    shown_name,
     verdict,
 )
 
@@ -98,7 +98,7 @@ def ranking_view(ranking: Ranking, width: int = PLAIN_WIDTH, said: Sequence[str]
     if len(ranking.table):
         parts += _ranking_tables(ranking, width)
     for row in rows_of(ranking.unranked):
-        parts.append(Text(f"  not ranked  {shown_name(row.team)}: {shown_name(row.reason)}", style="red"))
+        parts.append(Text(f"  not ranked  {clean_name(row.team)}: {clean_name(row.reason)}", style="red"))
     if len(ranking.table) > 1:
         parts.append(Text(verdict(ranking)))
     parts += [Text(f"! {warning}", style="yellow") for warning in ranking.warnings if warning not in said]
@@ -119,14 +119,14 @@ def _ranking_tables(ranking: Ranking, width: int) -> list[Table]:
     broken_ties = ranking.table["tie_break"].notna().any() and ranking.table["rank"].size > 1
     besides = (*(("tie_break",) if broken_ties else ()), *ranking.extra_columns)
     whole = _ranking_table(ranking, width, besides)
-    if not besides or (width >= NARROW and _measured(whole) <= width):
+    if not besides or (width >= NARROW and _measure_width(whole) <= width):
         return [whole]
     if broken_ties and width >= NARROW:
         return [_ranking_table(ranking, width, besides[:1]), _besides_table(ranking, besides[1:])]
     return [_ranking_table(ranking, width, ()), _besides_table(ranking, besides)]
 
 
-def _measured(table: Table) -> int:
+def _measure_width(table: Table) -> int:
     console = Console(width=10_000)
     return Measurement.get(console, console.options, table).maximum
 
@@ -176,12 +176,12 @@ def _besides_table(ranking: Ranking, besides: Sequence[str]) -> Table:
         table.add_column(column_heading(ranking, name), justify="right", overflow="fold")
     for row, more in zip(rows_of(ranking.table), cells_of(ranking, besides), strict=True):
         style = "" if row.role == "entry" else "dim"
-        table.add_row(Text(shown_name(row.team)), *(Text(cell) for cell in more), style=style)
+        table.add_row(Text(clean_name(row.team)), *(Text(cell) for cell in more), style=style)
     return table
 
 
 def _team_cell(row: Any) -> Text:
-    text = Text(shown_name(row.team))
+    text = Text(clean_name(row.team))
     marks = marks_of(row)
     if marks:
         text.append(f" ({marks})", style="italic")
@@ -221,7 +221,7 @@ def overview_table(board: Board, tasks: list[Ranking], width: int) -> Table | No
     if turned:
         table.add_column("task")
         for team in teams:
-            table.add_column(shown_name(team), justify="right", overflow="fold")
+            table.add_column(clean_name(team), justify="right", overflow="fold")
         for name in names:
             table.add_row(name, *(cells.get((team, name), blank) for team in teams))
         return table
@@ -254,11 +254,11 @@ def print_standings(standings: Standings, console: Console | None = None) -> Non
         table.add_row(*(score if name == "score" else _standing_cell(row[name]) for name in names))
     console.print(table)
     for team, reason in standings.unranked.itertuples(index=False):
-        console.print(Text(f"  not ranked  {shown_name(team)}: {shown_name(reason)}", style="red"))
+        console.print(Text(f"  not ranked  {clean_name(team)}: {clean_name(reason)}", style="red"))
     console.print(Text(standings.rule, style="dim"))
 
 
 def _standing_cell(value: Any) -> str:
     if isinstance(value, float):
         return score_text(value)
-    return shown_name(value) if known(value) else "–"
+    return clean_name(value) if is_known(value) else "–"

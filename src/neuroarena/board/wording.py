@@ -32,17 +32,17 @@ def rows_of(table: pd.DataFrame) -> list[Any]:
     return list(table.itertuples())
 
 
-def known(value: Any) -> bool:
+def is_known(value: Any) -> bool:
     """Return whether a number is known."""
     return value is not None and not pd.isna(value)
 
 
-def shown_name(name: Any) -> str:
+def clean_name(name: Any) -> str:
     """Return untrusted text without anything that could control a terminal or break a document.
 
     Examples
     --------
-    >>> shown_name("a\\x1b[2J")
+    >>> clean_name("a\\x1b[2J")
     'a\ufffd[2J'
     """
     return "".join(letter if letter.isprintable() else "\ufffd" for letter in str(name))
@@ -56,7 +56,7 @@ def score_text(value: Any) -> str:
     >>> score_text(0.74163), score_text(float("nan"))
     ('0.742', '–')
     """
-    return f"{value:.3f}" if known(value) else UNKNOWN
+    return f"{value:.3f}" if is_known(value) else UNKNOWN
 
 
 def column_heading(ranking: Ranking, name: str) -> str:
@@ -64,7 +64,7 @@ def column_heading(ranking: Ranking, name: str) -> str:
     metric = ranking.manifest.tie_break if name == "tie_break" else name
     if metric is not None and metric in ranking.manifest.metrics:
         return METRICS.get(metric).title
-    return shown_name(name.replace("_", " "))
+    return clean_name(name.replace("_", " "))
 
 
 def cells_of(ranking: Ranking, columns: Sequence[str]) -> list[list[str]]:
@@ -82,14 +82,14 @@ def cell_text(value: Any) -> str:
     >>> cell_text(0.51234), cell_text("a1"), cell_text(None)
     ('0.512', 'a1', '–')
     """
-    if not known(value):
+    if not is_known(value):
         return UNKNOWN
-    return shown_name(value) if isinstance(value, str) else score_text(value)
+    return clean_name(value) if isinstance(value, str) else score_text(value)
 
 
 def bounds_text(low: Any, high: Any) -> str:
     """Return an interval as text, or nothing where there is none."""
-    return f"[{low:.3f}, {high:.3f}]" if known(low) and known(high) else ""
+    return f"[{low:.3f}, {high:.3f}]" if is_known(low) and is_known(high) else ""
 
 
 def interval_text(value: Any, low: Any, high: Any) -> str:
@@ -114,7 +114,7 @@ def p_text(p: Any, n_draws: int = 10_000, comparisons: int = 1) -> str:
     >>> p_text(0.0), p_text(0.0312), p_text(1.0), p_text(0.0, 10_000, comparisons=190)
     ('< 0.0001', '0.031', '1.000', '< 0.019')
     """
-    if not known(p):
+    if not is_known(p):
         return UNKNOWN
     smallest = min(1.0, comparisons / n_draws)
     if p < smallest:
@@ -138,7 +138,7 @@ def p_cell(row: Any, ranking: Ranking) -> tuple[str, bool]:
     """Return the adjusted p-value that a row of a ranking shows, and whether its verdict is "better"."""
     leader = ranking.rules.pairs == "leader"
     p, sure = (row.p_holm_leader, row.significant_leader) if leader else (row.p_holm, row.significant)
-    return pair_p_text(ranking, p), bool(known(sure) and sure)
+    return pair_p_text(ranking, p), bool(is_known(sure) and sure)
 
 
 def letters_text(letters: Any) -> str:
@@ -149,13 +149,13 @@ def letters_text(letters: Any) -> str:
     >>> letters_text("ab"), letters_text(None)
     ('ab', '–')
     """
-    return str(letters) if known(letters) else UNKNOWN
+    return str(letters) if is_known(letters) else UNKNOWN
 
 
 def group_names(ranking: Ranking) -> list[str]:
     """Return the letter of each group of a ranking, in the order of `Ranking.groups`."""
     if ranking.moments is None:
-        return list(dict.fromkeys(str(name) for name in ranking.table["letters"] if known(name)))
+        return list(dict.fromkeys(str(name) for name in ranking.table["letters"] if is_known(name)))
     return list(LETTERS[: len(ranking.groups)])
 
 
@@ -177,7 +177,7 @@ def share_text(share: Any) -> str:
     >>> share_text(0.437), share_text(0.9996), share_text(1.0)
     ('44 %', '> 99 %', '100 %')
     """
-    if not known(share):
+    if not is_known(share):
         return UNKNOWN
     percent = round(100 * share)
     if percent == 0 and share > 0:
@@ -195,7 +195,7 @@ def ranks_text(low: Any, high: Any) -> str:
     >>> ranks_text(1.0, 4.0), ranks_text(2.0, 2.0)
     ('1–4', '2')
     """
-    if not (known(low) and known(high)):
+    if not (is_known(low) and is_known(high)):
         return UNKNOWN
     first, last = math.floor(low), math.ceil(high)
     return str(first) if first == last else f"{first}–{last}"
@@ -208,7 +208,7 @@ def direction_words(ranking: Ranking) -> str:
 
 def marks_of(row: Any) -> str:
     """Return what is shown beside a team: its role and its notes."""
-    return ", ".join(shown_name(word) for word in (ROLE_WORDS.get(row.role, row.role), row.notes) if word)
+    return ", ".join(clean_name(word) for word in (ROLE_WORDS.get(row.role, row.role), row.notes) if word)
 
 
 def verdict(ranking: Ranking) -> str:
@@ -220,12 +220,12 @@ def verdict(ranking: Ranking) -> str:
         return "Nobody can be ranked."
     top = ranking.table.iloc[0]
     score = interval_text(top["score"], top["ci95_low"], top["ci95_high"])
-    first = f"{shown_name(top['team'])} leads: {ranking.metric_title} {score}"
+    first = f"{clean_name(top['team'])} leads: {ranking.metric_title} {score}"
     others = ranking.table.iloc[1:]
     if others.empty:
         return f"{first}."
     said = others["verdict_leader"].fillna("not compared").tolist()
-    names = [shown_name(team) for team in others["team"]]
+    names = [clean_name(team) for team in others["team"]]
     if set(said) <= {NONE, "not compared"}:
         return f"{first}. There are no verdicts here."
     parts = [f"better than {said.count(BETTER)} of {len(said)}"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from neuroarena.cli.completion import complete_importer_options, complete_importers, complete_standings
-from neuroarena.cli.options import Json, named_values, refuse_unused
+from neuroarena.cli.options import Json, parse_values, refuse_unused
 from neuroarena.cli.output import print_json, print_table
 
 if TYPE_CHECKING:
@@ -132,11 +132,13 @@ def board(
         refuse_unused(
             {**given, "--plots": plots, "--over-tracks": over_tracks}, "a board that has no unit scores"
         )
-    read = _read(readers, split, allow_mixed, named_values(option or []))
+    read = _read(readers, split, allow_mixed, parse_values(option or []))
     if not isinstance(read, Imported):
         _show_published(read, export, as_json)
         return
-    made = rank_entries(read.entries, typed_rules(rule, as_of, rope, draws, exact, rules_from), allow_mixed)
+    made = rank_entries(
+        read.entries, read_typed_rules(rule, as_of, rope, draws, exact, rules_from), allow_mixed
+    )
     _write(made, export, plots, classical)
     if over_tracks is not None:
         _over_tracks(made, over_tracks, as_json)
@@ -255,7 +257,7 @@ def _find_readers(paths: list[Path], source: str | None = None) -> dict[str | No
     return readers
 
 
-def typed_rules(
+def read_typed_rules(
     rule: str | None,
     as_of: str | None,
     rope: float | None,

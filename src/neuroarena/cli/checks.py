@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol
 import typer
 
 from neuroarena.cli.completion import complete_benchmarks, complete_decoders, complete_families
-from neuroarena.cli.options import BenchmarkName, Data, FamilyCommand, Json, Option, Split, named_values
+from neuroarena.cli.options import BenchmarkName, Data, FamilyCommand, Json, Option, Split, parse_values
 from neuroarena.cli.output import print_json
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def benchmark(
         raise InputError(
             f'"{name}" is a family of {len(tasks)} tasks; name one, as in {found.name}/{tasks[0]}.'
         )
-    (loaded,) = load_benchmarks(name, data, **named_values(option or []))
+    (loaded,) = load_benchmarks(name, data, **parse_values(option or []))
     _print_checks(check_benchmark(loaded), as_json)
 
 
@@ -189,7 +189,7 @@ def submission(
     if own_form is not None:
         _print_verdict(own_form(path), as_json)
         return
-    loaded = load_benchmark_of_file(benchmark, path, data, named_values(option or []))
+    loaded = load_benchmark_of_file(benchmark, path, data, parse_values(option or []))
     truth = loaded.truth(loaded.split(split or loaded.splits[0]))
     found = check_submission(path, loaded.manifest, truth[["id"]])
     if as_json:
@@ -212,7 +212,7 @@ def leaks(
     from neuroarena.evaluation.leaks import check_leaks
 
     _refuse_models(benchmark)
-    loaded = load_benchmarks(benchmark, data, **named_values(option or []))
+    loaded = load_benchmarks(benchmark, data, **parse_values(option or []))
     reports = [check_leaks(each, split) for each in loaded]
     if as_json:
         print_json([report.to_dict() for report in reports])

@@ -19,7 +19,7 @@ from neuroarena.cli.boards import (
     SplitOption,
     rank_entries,
     read_entries,
-    typed_rules,
+    read_typed_rules,
 )
 from neuroarena.cli.options import Json
 from neuroarena.cli.output import print_json, print_table
@@ -63,7 +63,7 @@ def compare(
     as_json: Json = False,
 ) -> None:
     """Compare decoders in pairs: difference, 95 % interval, p, p after Holm's correction, and the board's verdict."""
-    rules = typed_rules(rule, as_of, rope, draws, exact, rules_from)
+    rules = read_typed_rules(rule, as_of, rope, draws, exact, rules_from)
     made = rank_entries(read_entries(results, split, allow_mixed), rules, allow_mixed)
     chosen = [(each, choose_pairs(each, teams, pairs, alone)) for each in _with(made, teams)]
     if as_json:

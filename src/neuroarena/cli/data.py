@@ -178,7 +178,7 @@ def fetch_dataset(
         raise InputError(f"{chosen.title} has no tables to fetch apart from the data; leave out --tables.")
     if planner is None:
         raise InputError(f"{chosen.title} cannot be fetched from here. It comes from {chosen.origin}.")
-    plan = planner(_listed(subjects), _listed(sessions), url)
+    plan = planner(_split_list(subjects), _split_list(sessions), url)
     patience = Patience(attempts=attempts)
     items = survey(plan, folder, patience)
     listing = _fetch_listing(plan, folder, items)
@@ -217,7 +217,7 @@ def _print_fetched_json(listing: dict[str, Any], fetched: Fetched, problems: lis
     print_json({**listing, **outcome})
 
 
-def _listed(text: str | None) -> list[str] | None:
+def _split_list(text: str | None) -> list[str] | None:
     return None if text is None else [part.strip() for part in text.split(",") if part.strip()]
 
 

@@ -112,7 +112,7 @@ Option = Annotated[
 ]
 
 
-def named_values(texts: list[str]) -> dict[str, str]:
+def parse_values(texts: list[str]) -> dict[str, str]:
     """Read ``name=value`` texts; the model of the family's options makes values of them.
 
     Raises
@@ -122,7 +122,7 @@ def named_values(texts: list[str]) -> dict[str, str]:
 
     Examples
     --------
-    >>> named_values(["folds=5", "sessions=1_1,1_2", "max-samples = 60"])
+    >>> parse_values(["folds=5", "sessions=1_1,1_2", "max-samples = 60"])
     {'folds': '5', 'sessions': '1_1,1_2', 'max_samples': '60'}
     """
     values: dict[str, str] = {}

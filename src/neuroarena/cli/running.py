@@ -57,7 +57,7 @@ def run(
     if submission is None:
         said = {"--contact": contact, "--external-data": external_data}
         options.refuse_unused(said, "a run that writes no submission; name its file with --submission")
-    loaded = load_benchmarks(benchmark, data, **options.named_values(option or []))
+    loaded = load_benchmarks(benchmark, data, **options.parse_values(option or []))
     named = _decoders(decoder, grid or [], notch, downsample)
     splits = list(split) if split else [None]
     if submission is not None:

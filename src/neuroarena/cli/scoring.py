@@ -57,7 +57,7 @@ def score_file(
     from neuroarena.evaluation import score_predictions
 
     options.check_out(out)
-    chosen = options.named_values(option or [])
+    chosen = options.parse_values(option or [])
     limits = {"seconds": seconds, "memory_mb": memory_mb}
     if file.suffix.lower() == ".zip":
         options.refuse_unused({f"-O {name}": value for name, value in chosen.items()}, "code in a zip")

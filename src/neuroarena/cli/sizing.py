@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from neuroarena.cli.boards import SplitOption, rank_entries, read_entries, typed_rules
+from neuroarena.cli.boards import SplitOption, rank_entries, read_entries, read_typed_rules
 from neuroarena.cli.options import Json
 from neuroarena.cli.output import print_json
 
@@ -43,9 +43,11 @@ def size(
     if not results and sigma is None and difference is None:
         raise InputError("Pass --sigma (and --nu), or folders of results to estimate it from.")
     if results:
-        made = rank_entries(read_entries(list(results), split), typed_rules(None, None, None, None, False))
+        made = rank_entries(
+            read_entries(list(results), split), read_typed_rules(None, None, None, None, False)
+        )
         found = [
-            (each, _asked(each.resolution, sigma, nu, units, difference, teams))
+            (each, _replace_measured(each.resolution, sigma, nu, units, difference, teams))
             for each in made.everything
             if each.resolution is not None
         ]
@@ -56,7 +58,7 @@ def size(
             print(_head(ranking))
             print("\n".join(f"  {line}" for line in size_text(each, ranking.manifest.metric)))
         return
-    answer = _asked(resolution_of(sigma, nu, units), None, None, None, difference, teams)
+    answer = _replace_measured(resolution_of(sigma, nu, units), None, None, None, difference, teams)
     if as_json:
         print_json(answer.to_dict())
     else:
@@ -67,7 +69,7 @@ def _head(ranking: Ranking) -> str:
     return f"{ranking.benchmark}, {ranking.split}{' (simulated)' if ranking.simulated else ''}"
 
 
-def _asked(
+def _replace_measured(
     own: Resolution,
     sigma: float | None,
     nu: float | None,

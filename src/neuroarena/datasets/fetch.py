@@ -110,7 +110,7 @@ def survey(plan: FetchPlan, root: str | Path, patience: Patience | None = None) 
         try:
             told = remote_size(url, patience)
         except FetchStopped as error:
-            raise FetchStopped(f"{error} {_kept(plan, root)}") from error
+            raise FetchStopped(f"{error} {_describe_kept(plan, root)}") from error
         except FetchError as error:
             refusals.append(str(error))
             continue
@@ -166,16 +166,16 @@ def fetch(
                 try:
                     entry = _fetch_one(item, plan, root, work, patience, progress)
                 except (FetchStopped, KeyboardInterrupt) as error:
-                    raise FetchStopped(f"{str(error) or 'Stopped.'} {_kept(plan, root)}") from error
+                    raise FetchStopped(f"{str(error) or 'Stopped.'} {_describe_kept(plan, root)}") from error
                 except OSError as error:
                     what = f"{error.filename or root}: {error.strerror or error}."
-                    raise FetchStopped(f"{what} {_kept(plan, root)}") from error
+                    raise FetchStopped(f"{what} {_describe_kept(plan, root)}") from error
                 except FetchError as error:
                     failures.append(str(error))
                 else:
                     _write_down(root, item.file.path, entry)
     if failures:
-        raise FetchError(f"{' '.join(failures)} {_kept(plan, root)}")
+        raise FetchError(f"{' '.join(failures)} {_describe_kept(plan, root)}")
     missing = [name for file in plan.files for name in file.products if not (root / name).is_file()]
     return Fetched(root, items, read_record(root), missing)
 
@@ -324,7 +324,7 @@ def _sweep(work: Path) -> None:
             path.unlink()
 
 
-def _kept(plan: FetchPlan, root: Path) -> str:
+def _describe_kept(plan: FetchPlan, root: Path) -> str:
     record = read_record(root)
     states = [_state(file, root, record) for file in plan.files]
     complete = sum(state == "complete" for state, _ in states)

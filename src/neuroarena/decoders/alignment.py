@@ -40,14 +40,14 @@ class Alignment:
         matrix: np.ndarray | None = None
         first = 0
         for group in part:
-            flat = self._aligned(group).reshape(len(group), -1)
+            flat = self._align_group(group).reshape(len(group), -1)
             if matrix is None:
                 matrix = np.empty((rows, flat.shape[1]), dtype=np.float32)
             matrix[first : first + len(group)] = flat
             first += len(group)
         return np.empty((0, 0), dtype=np.float32) if matrix is None else matrix
 
-    def _aligned(self, group: Group) -> np.ndarray:
+    def _align_group(self, group: Group) -> np.ndarray:
         if self.regions is None:
             return group.signals
         return region_average(group.signals, group.channels, list(self.regions))[0]

@@ -78,7 +78,9 @@ class EmbeddingRidge:
         return said.astype(np.float32)
 
     def _matrix(self, part: Part) -> np.ndarray:
-        return self.alignment_.matrix([_pooled(group, self.pool_s) for group in part]).astype(np.float64)
+        return self.alignment_.matrix([_pool_samples(group, self.pool_s) for group in part]).astype(
+            np.float64
+        )
 
     def _standard(self, x: np.ndarray) -> np.ndarray:
         standard: np.ndarray = (x - self.mean_) / self.deviation_
@@ -103,7 +105,7 @@ class _Axes:
         return made
 
 
-def _pooled(group: Group, pool_s: float) -> Group:
+def _pool_samples(group: Group, pool_s: float) -> Group:
     size = max(1, round(pool_s * group.rate_hz))
     n, channels, samples = group.signals.shape
     kept = group.signals[:, :, : samples - samples % size] if samples >= size else group.signals

@@ -182,7 +182,7 @@ def listen(listener: StreamDecoder, playback: Playback, channels: pd.DataFrame, 
             begun = True
         answer = listener.step(signals[0])
         if answer is not None:
-            answers.append(_checked(answer, rule, listener))
+            answers.append(_check_answer(answer, rule, listener))
     if not answers:
         raise NeuroarenaError(
             f"{type(listener).__name__} returned no answer in {len(playback)} windows of a stream; step() must "
@@ -191,7 +191,7 @@ def listen(listener: StreamDecoder, playback: Playback, channels: pd.DataFrame, 
     return "".join(answers) if rule.answer == "joined" else answers[-1] - playback.delay_s
 
 
-def _checked(answer: Any, rule: StreamRule, decoder: Any) -> Any:
+def _check_answer(answer: Any, rule: StreamRule, decoder: Any) -> Any:
     if rule.answer == "joined":
         if isinstance(answer, str):
             return answer

@@ -18,7 +18,7 @@ from neuroarena.evaluation.record import (
     RunRecord,
     SplitRecord,
     current_time,
-    made_with,
+    describe_software,
 )
 from neuroarena.evaluation.repeats import Repeat, average_scores
 from neuroarena.evaluation.results import Result
@@ -136,5 +136,5 @@ def _record(
         finished=current_time(),
         cells=cells,
         manifest=benchmark.manifest,
-        **made_with(),
+        **describe_software(),
     )

@@ -16,7 +16,7 @@ from neuroarena.evaluation.record import (
     RunRecord,
     SplitRecord,
     current_time,
-    made_with,
+    describe_software,
 )
 from neuroarena.evaluation.results import Result, save_result
 from neuroarena.fingerprint import digest
@@ -100,6 +100,6 @@ def result_of(
         left_out=dict(judgement.left_out),
         reported=dict(judgement.reported),
         manifest=manifest,
-        **made_with(),
+        **describe_software(),
     )
     return Result(record, judgement.predictions, units)

@@ -135,7 +135,7 @@ def evaluate_all(
     shown = progress or Silence()
     with reporting_to(functools.partial(shown.say, "cache")) if progress else contextlib.nullcontext():
         remember_digests_in(folder)
-        named = [_named(name, decoder) for name, decoder in decoders]
+        named = [_name_decoder(name, decoder) for name, decoder in decoders]
         plans = plan_runs(named, windows, splits, seed, repeats)
         for place in (folder, *([] if out is None else [Path(out)])):
             # Created before anything is computed: nobody should wait for a result that cannot be saved.
@@ -148,7 +148,7 @@ def evaluate_all(
         return results if out is None else [save_result(result, Path(out)) for result in results]
 
 
-def _named(name: str | None, decoder: Decoder | str) -> tuple[str, Decoder]:
+def _name_decoder(name: str | None, decoder: Decoder | str) -> tuple[str, Decoder]:
     if isinstance(decoder, str):
         name, decoder = name or decoder, load_decoder(decoder)
     name = name or type(decoder).__name__

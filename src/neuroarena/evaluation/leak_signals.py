@@ -114,10 +114,10 @@ class ChannelLook:
         montages = [
             (names, *made)
             for names, looks in self._levels.items()
-            if (made := self._pooled(looks)) is not None
+            if (made := self._pool_levels(looks)) is not None
         ]
         for names, levels, values, _ in montages:
-            shares = _explained(levels, values)
+            shares = _explain_variance(levels, values)
             place = int(shares.argmax())
             if best is None or shares[place] > best.explained:
                 channel, statistic = divmod(place, len(STATISTICS))
@@ -127,7 +127,7 @@ class ChannelLook:
 
         def by_chance() -> float:
             drawn = [
-                float(_explained(levels, values[_shuffle(owner, rng)]).max())
+                float(_explain_variance(levels, values[_shuffle(owner, rng)]).max())
                 for _, levels, values, owner in montages
             ]
             return float(max(drawn))
@@ -136,7 +136,7 @@ class ChannelLook:
             best.name, best.statistic, best.explained, permutation_p(best.explained, by_chance)
         )
 
-    def _pooled(
+    def _pool_levels(
         self, looks: list[tuple[np.ndarray, Targets]]
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
         """Return levels (n, channels x statistics), targets (n, axes) and owners (n,), all without their means."""
@@ -166,7 +166,7 @@ def _shuffle(owner: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return rows
 
 
-def _explained(levels: np.ndarray, values: np.ndarray) -> np.ndarray:
+def _explain_variance(levels: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Return the share of each column's variance that lies in the space of the targets."""
     left, sizes, _ = np.linalg.svd(values, full_matrices=False)
     basis = left[:, sizes > 1e-9 * sizes.max()]

@@ -189,7 +189,7 @@ class _Case:
 
     def channels(self) -> list[Probe]:
         """Look for channels that hold the answer."""
-        inside = not self.one_a_recording or self._typed()
+        inside = not self.one_a_recording or self._is_typed()
         look = signals.ChannelLook(list(self._looks()), inside)
         seen = (False, "decoders are given every channel")
         probes = [
@@ -211,19 +211,19 @@ class _Case:
             probes.append(Probe("channel", found, what, telling.explained, 0.0, telling.p, *seen))
         return probes
 
-    def _typed(self) -> bool:
+    def _is_typed(self) -> bool:
         return self.benchmark.manifest.prediction == "text" and self.benchmark.read_events is not None
 
     def _looks(self) -> Iterator[signals.Look]:
         """Choose windows: of examples, of the beginning of streams, or of what is annotated in typed ones."""
         keys = list(self._lengths)
-        most = guessing.MOST_RECORDINGS if self.one_a_recording and not self._typed() else MOST_LOOKS
+        most = guessing.MOST_RECORDINGS if self.one_a_recording and not self._is_typed() else MOST_LOOKS
         if len(keys) > most:
             keys = [keys[place] for place in np.sort(self.rng.choice(len(keys), most, replace=False))]
         rows_of = self.table.groupby("recording").indices
         for key in keys:
             recording = self._recordings[key]
-            if self._typed():
+            if self._is_typed():
                 look = self._events(key)
                 if look is not None:
                     yield look

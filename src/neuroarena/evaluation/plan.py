@@ -220,7 +220,7 @@ def _window_sets(
         length = int(lengths[0])
         _check_inside(group, recording, length)
         targets = group["target"].to_numpy() if with_targets else None
-        known, codebook = _known(group, recordings.benchmark), recordings.benchmark.codebook
+        known, codebook = _select_known(group, recordings.benchmark), recordings.benchmark.codebook
         sets.append(WindowSet(recording, fingerprint, starts, length, known, targets, codebook))
     return tuple(sets)
 
@@ -239,12 +239,12 @@ def _stream_sets(
         events = benchmark.read_events(str(key)) if with_targets and benchmark.read_events else None
         targets = group["target"].to_numpy() if with_targets else None
         window = round(benchmark.manifest.stream.window_s * recording.rate_hz)
-        known = _known(group, benchmark)
+        known = _select_known(group, benchmark)
         sets.append(StreamSet(recording, fingerprint, starts, stops, window, known, targets, events))
     return tuple(sets)
 
 
-def _known(group: pd.DataFrame, benchmark: Benchmark) -> pd.DataFrame:
+def _select_known(group: pd.DataFrame, benchmark: Benchmark) -> pd.DataFrame:
     """Return what a decoder may know about examples, whichever part they are in."""
     return group[["id", "subject", "session", *benchmark.known]].reset_index(drop=True)
 

@@ -197,7 +197,7 @@ def current_time() -> datetime.datetime:
     return datetime.datetime.now(datetime.UTC).replace(microsecond=0)
 
 
-def made_with() -> dict[str, Any]:
+def describe_software() -> dict[str, Any]:
     """Return what every record says about the software: our version and those of the libraries."""
     return {
         "neuroarena": __version__,

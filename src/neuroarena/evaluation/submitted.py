@@ -23,7 +23,7 @@ from neuroarena.evaluation.record import (
     SourceRecord,
     SplitRecord,
     current_time,
-    made_with,
+    describe_software,
 )
 from neuroarena.evaluation.results import Result, save_result
 from neuroarena.fingerprint import digest
@@ -145,7 +145,7 @@ def judge_answers(benchmark: Benchmark, split: str, predictions: pd.DataFrame, a
         ),
         reported=dict(about.reported),
         manifest=manifest,
-        **made_with(),
+        **describe_software(),
     )
     ordered = predictions.sort_values("id", ignore_index=True)
     return Result(record, ordered, units)

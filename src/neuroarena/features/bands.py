@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 
 from neuroarena.errors import InputError
-from neuroarena.features.blocks import checked_block, checked_rate
+from neuroarena.features.blocks import check_block
 from neuroarena.recordings.channels import channel_table
+from neuroarena.recordings.requests import check_rate
 
 # scipy.signal takes most of a second to import and is needed only when one of these steps runs.
 
@@ -58,8 +59,8 @@ class BandCovariances:
         self, signals: np.ndarray, channels: pd.DataFrame, rate_hz: float
     ) -> tuple[np.ndarray, pd.DataFrame]:
         """Turn a block (window, channel, time) into (window, channel, band, channel)."""
-        block = checked_block(signals, channels, "BandCovariances", time_series=True)
-        rate = checked_rate(rate_hz, "BandCovariances")
+        block = check_block(signals, channels, "BandCovariances", time_series=True)
+        rate = check_rate(rate_hz, "BandCovariances")
         n_channels = block.shape[1]
         out = np.empty((len(block), n_channels, len(self.bands_hz), n_channels), dtype=np.float32)
         for number, band in enumerate(self.bands_hz):
@@ -104,8 +105,8 @@ class BandPower:
         self, signals: np.ndarray, channels: pd.DataFrame, rate_hz: float
     ) -> tuple[np.ndarray, pd.DataFrame]:
         """Turn a block (window, channel, time) into (window, channel, band)."""
-        block = checked_block(signals, channels, "BandPower", time_series=True)
-        rate = checked_rate(rate_hz, "BandPower")
+        block = check_block(signals, channels, "BandPower", time_series=True)
+        rate = check_rate(rate_hz, "BandPower")
         out = np.empty((*block.shape[:2], len(self.bands_hz)), dtype=np.float32)
         for number, band in enumerate(self.bands_hz):
             filtered = _band_passed(block, band, self.order, rate, "BandPower")
@@ -166,8 +167,8 @@ class FlickerCorrelation:
         self, signals: np.ndarray, channels: pd.DataFrame, rate_hz: float
     ) -> tuple[np.ndarray, pd.DataFrame]:
         """Turn a block (window, channel, time) into (window, 1, correlation)."""
-        block = checked_block(signals, channels, "FlickerCorrelation", time_series=True)
-        rate = checked_rate(rate_hz, "FlickerCorrelation")
+        block = check_block(signals, channels, "FlickerCorrelation", time_series=True)
+        rate = check_rate(rate_hz, "FlickerCorrelation")
         if max(self.frequencies_hz) * self.harmonics >= rate / 2:
             raise InputError(
                 f"FlickerCorrelation: the highest harmonic, {max(self.frequencies_hz) * self.harmonics:g} Hz, is not "

@@ -11,9 +11,7 @@ import pandas as pd
 from neuroarena.errors import InputError
 
 
-def checked_block(
-    signals: Any, channels: pd.DataFrame, step: str, *, time_series: bool = False
-) -> np.ndarray:
+def check_block(signals: Any, channels: pd.DataFrame, step: str, *, time_series: bool = False) -> np.ndarray:
     """Return the block as float32 after checking that it fits its channel table.
 
     Parameters
@@ -54,20 +52,6 @@ def checked_block(
             f"{len(channels)} rows. Select the same channels in both."
         )
     return block.astype(np.float32, copy=False)
-
-
-def checked_rate(rate_hz: float, step: str) -> float:
-    """Return the sampling rate as a float.
-
-    Raises
-    ------
-    InputError
-        When it is not a positive finite number.
-    """
-    rate = float(rate_hz)
-    if not (np.isfinite(rate) and rate > 0):
-        raise InputError(f"{step}: rate_hz must be a positive number, got {rate_hz!r}.")
-    return rate
 
 
 def window_slices(n_windows: int, bytes_per_window: int, budget_bytes: int) -> Iterator[slice]:

@@ -11,8 +11,9 @@ import numpy as np
 import pandas as pd
 
 from neuroarena.errors import InputError
-from neuroarena.features.blocks import checked_block, checked_rate, window_slices
+from neuroarena.features.blocks import check_block, window_slices
 from neuroarena.fingerprint import canonical_json, code_fingerprint, digest
+from neuroarena.recordings.requests import check_rate
 
 # Windows go through the whole chain in runs of this size. What the steps hand to each other then
 # stays near the cache, and no intermediate copy of a large block is ever made.
@@ -61,7 +62,7 @@ class FeatureChain:
     def __post_init__(self) -> None:
         flat: list[FeatureStep] = []
         for step in self.steps:
-            flat.extend(step.steps if isinstance(step, FeatureChain) else (_checked_step(step),))
+            flat.extend(step.steps if isinstance(step, FeatureChain) else (_check_step(step),))
         object.__setattr__(self, "steps", tuple(flat))
 
     @property
@@ -81,7 +82,7 @@ class FeatureChain:
 
     def rate_after(self, rate_hz: float) -> float:
         """Return the rate along axis 2 after the chain: samples, or frames, per second."""
-        rate = checked_rate(rate_hz, "FeatureChain")
+        rate = check_rate(rate_hz, "FeatureChain")
         for step in self.steps:
             rate = _rate_after(step, rate)
         return rate
@@ -121,8 +122,8 @@ class FeatureChain:
         InputError
             When signals and table disagree, or a step refuses them.
         """
-        block = checked_block(signals, channels, "FeatureChain")
-        rate = checked_rate(rate_hz, "FeatureChain")
+        block = check_block(signals, channels, "FeatureChain")
+        rate = check_rate(rate_hz, "FeatureChain")
         if not self.steps:
             return block, channels
         if not len(block):
@@ -147,7 +148,7 @@ class FeatureChain:
         return block.astype(np.float32, copy=False), channels
 
 
-def _checked_step(step: FeatureStep) -> FeatureStep:
+def _check_step(step: FeatureStep) -> FeatureStep:
     shown = type(step).__name__ if not isinstance(step, type) else f"the class {step.__name__}"
     if isinstance(step, type) or not dataclasses.is_dataclass(step) or not callable(step):
         raise InputError(

@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 
 from neuroarena.errors import InputError
-from neuroarena.features.blocks import checked_block, checked_rate, window_slices
+from neuroarena.features.blocks import check_block, window_slices
+from neuroarena.recordings.requests import check_rate
 
 # scipy.signal takes most of a second to import and is needed only when one of these steps runs, so it is
 # imported there.
@@ -69,8 +70,8 @@ class Notch:
         """Filter a block (window, channel, time)."""
         from scipy.signal import filtfilt, iirnotch
 
-        block = checked_block(signals, channels, "Notch", time_series=True)
-        rate = checked_rate(rate_hz, "Notch")
+        block = check_block(signals, channels, "Notch", time_series=True)
+        rate = check_rate(rate_hz, "Notch")
         if block.shape[2] <= NOTCH_PADDING:
             raise InputError(
                 f"Notch: windows of {block.shape[2]} samples are too short to filter. "
@@ -125,7 +126,7 @@ class Downsample:
         return float(self.to_hz)
 
     def _factors(self, rate_hz: float) -> tuple[int, int]:
-        rate = checked_rate(rate_hz, "Downsample")
+        rate = check_rate(rate_hz, "Downsample")
         if self.to_hz > rate:
             raise InputError(
                 f"Downsample: to_hz={self.to_hz:g} is above the sampling rate of {rate:g} Hz. "
@@ -149,7 +150,7 @@ class Downsample:
         """Resample a block (window, channel, time)."""
         from scipy.signal import resample_poly
 
-        block = checked_block(signals, channels, "Downsample", time_series=True)
+        block = check_block(signals, channels, "Downsample", time_series=True)
         up, down = self._factors(rate_hz)
         length = -(-block.shape[2] * up // down)
         result = np.empty((*block.shape[:2], length), dtype=np.float32)

@@ -137,10 +137,10 @@ class SharedParts:
             sums = sums[:, :, :-shift]
             np.add(sums, later, out=sums)
         sums = sums[:, :, : layout.frames]
-        return self._tapered(sums, self.result[here]) if self.beside else sums
+        return self._apply_taper(sums, self.result[here]) if self.beside else sums
 
     @staticmethod
-    def _tapered(sums: np.ndarray, result: np.ndarray) -> np.ndarray:
+    def _apply_taper(sums: np.ndarray, result: np.ndarray) -> np.ndarray:
         # On real numbers: two of them are one bin, and NumPy is faster with them.
         flat, out = sums.view(np.float32), result.view(np.float32)
         np.add(flat[..., :-4], flat[..., 4:], out=out)

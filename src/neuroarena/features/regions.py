@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from neuroarena.errors import InputError
-from neuroarena.features.blocks import checked_block
+from neuroarena.features.blocks import check_block
 
 
 def region_average(
@@ -47,7 +47,7 @@ def region_average(
     >>> averages.ravel().tolist(), regions["x"].tolist()
     ([7.0, 2.0], [9.0, 1.0])
     """
-    block = checked_block(signals, channels, "region_average")
+    block = check_block(signals, channels, "region_average")
     rows = _rows_of_regions(channels, regions)
     result = np.empty((len(block), len(rows), *block.shape[2:]), dtype=np.float32)
     for place, members in enumerate(rows.values()):

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from neuroarena.errors import InputError
-from neuroarena.features.blocks import checked_block, window_slices
+from neuroarena.features.blocks import check_block, window_slices
 from neuroarena.features.contacts import contact_rows, neighbours_of, probes_of
 
 # Gathered neighbours are added up in runs of this size: 0.24 ms per window of 120 x 2048 where the
@@ -54,7 +54,7 @@ class Laplacian:
         rate_hz: float,  # noqa: ARG002
     ) -> tuple[np.ndarray, pd.DataFrame]:
         """Re-reference a block (window, channel, ...)."""
-        block = checked_block(signals, channels, "Laplacian")
+        block = check_block(signals, channels, "Laplacian")
         below, above, count = neighbours_of(tuple(channels["name"]))
         if not self.both:
             result = _minus_mean_of_two(block, np.arange(len(channels)), below, above)
@@ -115,7 +115,7 @@ class Bipolar:
         rate_hz: float,  # noqa: ARG002
     ) -> tuple[np.ndarray, pd.DataFrame]:
         """Re-reference a block (window, channel, ...)."""
-        block = checked_block(signals, channels, "Bipolar")
+        block = check_block(signals, channels, "Bipolar")
         names = tuple(channels["name"])
         number = {row: contact.number for contact, row in contact_rows(names).items()}
         pairs = [
@@ -177,7 +177,7 @@ class CommonAverage:
         rate_hz: float,  # noqa: ARG002
     ) -> tuple[np.ndarray, pd.DataFrame]:
         """Re-reference a block (window, channel, ...)."""
-        block = checked_block(signals, channels, "CommonAverage")
+        block = check_block(signals, channels, "CommonAverage")
         if not self.per_probe:
             if len(channels) < 2:
                 raise InputError(

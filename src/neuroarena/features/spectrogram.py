@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 
 from neuroarena.errors import InputError
-from neuroarena.features.blocks import checked_block, checked_rate
+from neuroarena.features.blocks import check_block
 from neuroarena.features.fourier import Layout, transform_for
+from neuroarena.recordings.requests import check_rate
 
 WINDOWS = ("hann", "boxcar")
 OUTPUTS = ("magnitude", "complex-parts")
@@ -86,7 +87,7 @@ class Spectrogram:
 
     def rate_after(self, rate_hz: float) -> float:
         """Return the number of frames per second."""
-        return checked_rate(rate_hz, "Spectrogram") / self.hop_samples
+        return check_rate(rate_hz, "Spectrogram") / self.hop_samples
 
     def n_frames(self, n_samples: int) -> int:
         """Count the frames of a signal of `n_samples`.
@@ -116,7 +117,7 @@ class Spectrogram:
 
     def _bins(self, rate_hz: float) -> np.ndarray:
         bins = np.arange(self.window_samples // 2 + 1)
-        rate = checked_rate(rate_hz, "Spectrogram")
+        rate = check_rate(rate_hz, "Spectrogram")
         frequency = bins * rate / self.window_samples
         kept = bins[(frequency >= self.min_hz) & (frequency <= self.max_hz)]
         if not kept.size:
@@ -131,7 +132,7 @@ class Spectrogram:
         self, signals: np.ndarray, channels: pd.DataFrame, rate_hz: float
     ) -> tuple[np.ndarray, pd.DataFrame]:
         """Transform a block (window, channel, time) to (window, channel, frame, frequency[, 2])."""
-        block = checked_block(signals, channels, "Spectrogram", time_series=True)
+        block = check_block(signals, channels, "Spectrogram", time_series=True)
         bins = self._bins(rate_hz)
         frames = self.n_frames(block.shape[2])
         parts = (2,) if self.output == "complex-parts" else ()

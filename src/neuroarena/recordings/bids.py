@@ -177,7 +177,7 @@ def open_bids(path: str | Path, kinds: Iterable[str] | None = None) -> Recording
             f'{file}: cannot open a file that ends in "{file.suffix}" as BIDS. Expected one of {", ".join(EXTENSIONS)}.'
         )
     opened = open_file(file)
-    typed = _typed_channels(file, opened.channels, bids_channels(file))
+    typed = _read_kinds(file, opened.channels, bids_channels(file))
     table = channel_table(
         opened.channels["name"].tolist(),
         kind=typed["kind"].tolist(),
@@ -252,7 +252,7 @@ def bids_channels(path: str | Path) -> pd.DataFrame:
     return read_tsv(file, required=("name", "type"))
 
 
-def _typed_channels(file: Path, stored: pd.DataFrame, listed: pd.DataFrame) -> pd.DataFrame:
+def _read_kinds(file: Path, stored: pd.DataFrame, listed: pd.DataFrame) -> pd.DataFrame:
     """Return the kind and unit of each stored channel, as channels.tsv states them."""
     beside = sidecar(file, "channels.tsv")
     line_of: dict[str, int] = {}

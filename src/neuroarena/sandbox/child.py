@@ -127,7 +127,7 @@ class Child:
         }
         given: list[int] = []
         if self.isolation == "bubblewrap":
-            command = self._bubblewrapped(given)
+            command = self._wrap_command(given)
         else:
             command = [translate_path(part, {}) for part in self.job.command]
         launch = [sys.executable, "-I", "-S", "-B", str(GUEST_FOLDER / "launch.py"), json.dumps(settings)]
@@ -147,7 +147,7 @@ class Child:
             for descriptor in given:
                 os.close(descriptor)
 
-    def _bubblewrapped(self, given: list[int]) -> list[str]:
+    def _wrap_command(self, given: list[int]) -> list[str]:
         """Build the command, and add the descriptors it needs to `given`."""
         there, self._lifeline = os.pipe()
         given.append(there)
@@ -298,7 +298,7 @@ class Child:
         self._drain()
         self._peak_mb = self._group.peak_memory_mb() or self._seen_mb or None
         if self._status is None:
-            self._status = self._ended_as(self._code)
+            self._status = self._find_status(self._code)
         self._selector.close()
         for stream in (self._process.stdout, self._process.stderr):
             if stream is not None:
@@ -322,7 +322,7 @@ class Child:
             with contextlib.suppress(OSError):
                 self._process.stdin.close()
 
-    def _ended_as(self, code: int | None) -> Status:
+    def _find_status(self, code: int | None) -> Status:
         if self._group.out_of_memory():
             return "memory"
         if self._wrote_too_much():

@@ -75,7 +75,7 @@ def filter_file() -> tuple[int | None, str | None]:
     descriptor = os.memfd_create("seccomp", os.MFD_CLOEXEC)
     try:
         with os.fdopen(os.dup(descriptor), "wb") as file:
-            _compiled(pyseccomp).export_bpf(file)
+            _compile_filter(pyseccomp).export_bpf(file)
     except (OSError, ValueError, RuntimeError) as error:
         os.close(descriptor)
         return None, f"system calls are not filtered: libseccomp failed ({error})"
@@ -83,7 +83,7 @@ def filter_file() -> tuple[int | None, str | None]:
     return descriptor, None
 
 
-def _compiled(seccomp: Any) -> Any:
+def _compile_filter(seccomp: Any) -> Any:
     rules = seccomp.SyscallFilter(seccomp.ALLOW)
     refused = seccomp.ERRNO(errno.EPERM)
     for name in CLOSED:

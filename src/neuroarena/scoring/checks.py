@@ -20,14 +20,14 @@ from neuroarena.errors import InputError
 from neuroarena.scoring.columns import (
     OUTCOME,
     Place,
-    class_column,
     find_first,
-    id_column,
-    named_column,
-    number_column,
-    quoted,
-    text_column,
-    vector_column,
+    quote,
+    read_class_column,
+    read_id_column,
+    read_name_column,
+    read_number_column,
+    read_text_column,
+    read_vector_column,
     without_nul,
 )
 from neuroarena.scoring.manifest import Manifest
@@ -118,10 +118,10 @@ def check_predictions(
     _check_columns(truth, ("id",), "truth")
     length = manifest.caps.get("vector_length")
     if manifest.prediction == "vector" and length is None and "target" in truth.columns:
-        place = Place("truth", id_column(truth, "truth"))
-        length = vector_column(truth["target"], "target", None, place).shape[1]
+        place = Place("truth", read_id_column(truth, "truth"))
+        length = read_vector_column(truth["target"], "target", None, place).shape[1]
     ids, _ = read_predictions_table(predictions, manifest, source, length)
-    _match(ids, id_column(truth, "truth"), source)
+    _match(ids, read_id_column(truth, "truth"), source)
 
 
 def check_prediction_table(
@@ -143,8 +143,8 @@ def check_possible(predictions: pd.DataFrame, manifest: Manifest, source: str = 
     bounds = manifest.allowed_range or POSSIBLE.get(name)
     if manifest.prediction != "number" or bounds is None:
         return
-    place = Place(source, id_column(predictions, source))
-    values = number_column(predictions[name], name, place)
+    place = Place(source, read_id_column(predictions, source))
+    values = read_number_column(predictions[name], name, place)
     outside = (values < bounds[0]) | (values > bounds[1])
     row = find_first(outside)
     if row is not None:
@@ -185,7 +185,7 @@ def check_metadata(metadata: bytes | str | None, manifest: Manifest, source: str
     }
     for key, wanted in expected.items():
         if key in said and said[key] != wanted:
-            problem = f'the file metadata names the {key} {quoted(said[key])}, expected "{wanted}"'
+            problem = f'the file metadata names the {key} {quote(said[key])}, expected "{wanted}"'
             raise InputError(f"{source}: {problem}. {OUTCOME}")
     return said
 
@@ -193,11 +193,11 @@ def check_metadata(metadata: bytes | str | None, manifest: Manifest, source: str
 def read_truth(truth: pd.DataFrame, manifest: Manifest, source: str = "truth") -> Truth:
     """Check a truth table and cut it into cells; see :func:`check_truth`."""
     _check_columns(truth, TRUTH_COLUMNS, source)
-    ids = id_column(truth, source)
+    ids = read_id_column(truth, source)
     place = Place(source, ids)
-    fold = named_column(truth["fold"], "fold", place)
-    unit = named_column(truth["unit"], "unit", place)
-    cluster = named_column(truth["cluster"], "cluster", place, empty=manifest.cluster is None)
+    fold = read_name_column(truth["fold"], "fold", place)
+    unit = read_name_column(truth["unit"], "unit", place)
+    cluster = read_name_column(truth["cluster"], "cluster", place, empty=manifest.cluster is None)
     target = _targets(truth["target"], manifest, place)
     by_id = pc.array_sort_indices(ids).to_numpy()
     unit_codes, fold_codes, cluster_codes = (_codes(each) for each in (unit, fold, cluster))
@@ -208,8 +208,8 @@ def read_truth(truth: pd.DataFrame, manifest: Manifest, source: str = "truth") -
     split = find_first(~new_unit & np.append(False, cluster_codes[1:] != cluster_codes[:-1]))
     if split is not None:
         row, other = int(order[split]), int(order[split - 1])
-        names = f"{quoted(cluster[other].as_py())} in row {other} and {quoted(cluster[row].as_py())} here"
-        problem = f"unit {quoted(unit[row].as_py())} has the cluster {names}; expected one cluster per unit"
+        names = f"{quote(cluster[other].as_py())} in row {other} and {quote(cluster[row].as_py())} here"
+        problem = f"unit {quote(unit[row].as_py())} has the cluster {names}; expected one cluster per unit"
         raise place.refuse(problem, row)
     starts = np.flatnonzero(new_unit | np.append(True, fold_codes[1:] != fold_codes[:-1]))
     heads = order[starts]
@@ -226,20 +226,20 @@ def read_predictions_table(
     wanted = ("id", *manifest.prediction_columns)
     _check_columns(predictions, wanted, source)
     check_column_names(list(predictions.columns), wanted, source, only=True)
-    ids = id_column(predictions, source)
+    ids = read_id_column(predictions, source)
     place = Place(source, ids)
     if manifest.prediction == "probabilities":
         return ids, _probabilities(predictions, manifest, place)
     name = manifest.prediction_columns[0]
     column = predictions[name]
     if manifest.prediction == "label":
-        return ids, class_column(column, name, manifest.classes, place)
+        return ids, read_class_column(column, name, manifest.classes, place)
     if manifest.prediction == "number":
-        return ids, _moderate(number_column(column, name, place), name, place)
+        return ids, _moderate(read_number_column(column, name, place), name, place)
     if manifest.prediction == "vector":
-        return ids, _short_enough(vector_column(column, name, length, place), name, place)
+        return ids, _short_enough(read_vector_column(column, name, length, place), name, place)
     most = manifest.caps.get("text_length", MAX_TEXT_CHARACTERS)
-    return ids, _not_too_long(_texts(column, name, place), name, most, place)
+    return ids, _not_too_long(_read_texts(column, name, place), name, most, place)
 
 
 def align_predictions(predictions: pd.DataFrame, truth: Truth, manifest: Manifest, source: str) -> np.ndarray:
@@ -265,33 +265,33 @@ def check_column_names(names: list[Any], wanted: tuple[str, ...], source: str, o
     place = Place(source)
     repeated = [name for position, name in enumerate(names) if name in names[:position]]
     if repeated:
-        raise place.refuse(f"the column {quoted(repeated[0])} occurs twice")
+        raise place.refuse(f"the column {quote(repeated[0])} occurs twice")
     missing = [name for name in wanted if name not in names]
     if missing:
-        got = ", ".join(quoted(name) for name in names[:12]) or "no columns"
+        got = ", ".join(quote(name) for name in names[:12]) or "no columns"
         raise place.refuse(f'the column "{missing[0]}" is missing; expected {", ".join(wanted)}, got {got}')
     extra = [name for name in names if name not in wanted]
     if only and extra:
         index = extra[0] in SAVED_INDEX
         cure = "save the table with index=False" if index else "leave it out"
         raise place.refuse(
-            f"the column {quoted(extra[0])} is not expected; expected {', '.join(wanted)} only: {cure}, or write the "
+            f"the column {quote(extra[0])} is not expected; expected {', '.join(wanted)} only: {cure}, or write the "
             "file with neuroarena.write_submission"
         )
 
 
 def _targets(column: pd.Series, manifest: Manifest, place: Place) -> np.ndarray:
     if manifest.classes:
-        return class_column(column, "target", manifest.classes, place)
+        return read_class_column(column, "target", manifest.classes, place)
     if manifest.prediction == "number":
-        return number_column(column, "target", place)
+        return read_number_column(column, "target", place)
     if manifest.prediction == "vector":
-        return vector_column(column, "target", manifest.caps.get("vector_length"), place)
-    return _texts(column, "target", place)
+        return read_vector_column(column, "target", manifest.caps.get("vector_length"), place)
+    return _read_texts(column, "target", place)
 
 
-def _texts(column: pd.Series, name: str, place: Place) -> np.ndarray:
-    texts: np.ndarray = without_nul(text_column(column, name, place), name, place).to_numpy(
+def _read_texts(column: pd.Series, name: str, place: Place) -> np.ndarray:
+    texts: np.ndarray = without_nul(read_text_column(column, name, place), name, place).to_numpy(
         zero_copy_only=False
     )
     return texts
@@ -328,7 +328,7 @@ def _not_too_long(texts: np.ndarray, name: str, most: int, place: Place) -> np.n
 
 def _probabilities(predictions: pd.DataFrame, manifest: Manifest, place: Place) -> np.ndarray:
     names = manifest.prediction_columns
-    values = np.column_stack([number_column(predictions[name], name, place) for name in names])
+    values = np.column_stack([read_number_column(predictions[name], name, place) for name in names])
     outside = (values < 0) | (values > 1)
     row = find_first(np.asarray(outside.any(axis=1)))
     if row is not None:
@@ -355,7 +355,7 @@ def _match(ids: pa.LargeStringArray, wanted: pa.LargeStringArray, source: str) -
         if row is not None:
             raise place.refuse("the id is unknown; expected ids of the truth only", row, unknown)
         absent = wanted.filter(pc.is_null(rows))
-        named = ", ".join(quoted(name) for name in sorted(absent.to_pylist())[:3])
+        named = ", ".join(quote(name) for name in sorted(absent.to_pylist())[:3])
         raise place.refuse(f"{len(absent)} of {len(wanted)} ids have no prediction, first {named}")
     matched: np.ndarray = rows.to_numpy(zero_copy_only=False)
     return matched
@@ -381,5 +381,5 @@ def _check_cells(truth: Truth, manifest: Manifest, source: str) -> None:
         for cell, (start, stop) in enumerate(zip(truth.starts.tolist(), truth.stops.tolist(), strict=True)):
             problem = metric.truth_rule(truth.target[start:stop], manifest)
             if problem:
-                where = f"unit {quoted(truth.unit[cell])}, fold {quoted(truth.fold[cell])}"
+                where = f"unit {quote(truth.unit[cell])}, fold {quote(truth.fold[cell])}"
                 raise Place(source).refuse(f"{where}: {problem} (metric {metric.name})")

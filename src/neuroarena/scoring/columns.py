@@ -20,12 +20,12 @@ OUTCOME = "Nothing was scored."
 MAX_ID_BYTES = 1024
 
 
-def quoted(value: Any, limit: int = 60) -> str:
+def quote(value: Any, limit: int = 60) -> str:
     """Quote an untrusted value for an error message: on one line, without control characters, not too long.
 
     Examples
     --------
-    >>> quoted("a" + chr(10) + "b")
+    >>> quote("a" + chr(10) + "b")
     '"a\\\\nb"'
     """
     text = value if isinstance(value, str) else str(value)
@@ -51,7 +51,7 @@ class Place:
             more = f" and {others.size - 3} more" if others.size > 3 else ""
             problem = f"{problem}; the same in row{'s' if others.size > 1 else ''} {named}{more}"
         if row is not None:
-            known = "" if self.ids is None else f" (id {quoted(self.ids[row].as_py())})"
+            known = "" if self.ids is None else f" (id {quote(self.ids[row].as_py())})"
             where = f"{where}: row {row}{known}"
         return InputError(f"{where}: {problem}. {OUTCOME}")
 
@@ -62,7 +62,7 @@ def find_first(found: np.ndarray) -> int | None:
     return position if found.size and found[position] else None
 
 
-def text_column(column: pd.Series, name: str, place: Place) -> pa.LargeStringArray:
+def read_text_column(column: pd.Series, name: str, place: Place) -> pa.LargeStringArray:
     """Read a column of text without missing values.
 
     Raises
@@ -78,12 +78,12 @@ def text_column(column: pd.Series, name: str, place: Place) -> pa.LargeStringArr
     if len(plain) and pd.api.types.infer_dtype(plain, skipna=False) != "string":
         row = next((i for i, value in enumerate(plain) if not isinstance(value, str)), 0)
         got = plain.iloc[row]
-        raise place.refuse(f"{name} must be text, got {type(got).__name__} {quoted(got)}", row)
+        raise place.refuse(f"{name} must be text, got {type(got).__name__} {quote(got)}", row)
     try:
         made = pa.array(plain, type=pa.large_string())
     except (pa.ArrowException, UnicodeError):
         row = next(i for i, value in enumerate(plain) if not _encodes(value))
-        raise place.refuse(f"{name} {quoted(plain.iloc[row])} cannot be written as UTF-8", row) from None
+        raise place.refuse(f"{name} {quote(plain.iloc[row])} cannot be written as UTF-8", row) from None
     return made.combine_chunks() if isinstance(made, pa.ChunkedArray) else made
 
 
@@ -95,9 +95,9 @@ def _encodes(text: str) -> bool:
     return True
 
 
-def named_column(column: pd.Series, name: str, place: Place, empty: bool = False) -> pa.LargeStringArray:
+def read_name_column(column: pd.Series, name: str, place: Place, empty: bool = False) -> pa.LargeStringArray:
     """Read a column of names: text of moderate length, without NUL bytes and not empty unless allowed."""
-    values = text_column(column, name, place)
+    values = read_text_column(column, name, place)
     blank = _numpy(pc.equal(values, ""))
     row = None if empty else find_first(blank)
     if row is not None:
@@ -118,7 +118,7 @@ def without_nul(values: pa.LargeStringArray, name: str, place: Place) -> pa.Larg
     return values
 
 
-def id_column(table: pd.DataFrame, source: str) -> pa.LargeStringArray:
+def read_id_column(table: pd.DataFrame, source: str) -> pa.LargeStringArray:
     """Read the ids of a table: non-empty text, each one unique.
 
     Raises
@@ -126,7 +126,7 @@ def id_column(table: pd.DataFrame, source: str) -> pa.LargeStringArray:
     InputError
         At the first bad row; for a duplicate both rows are named.
     """
-    ids = named_column(table["id"], "id", Place(source))
+    ids = read_name_column(table["id"], "id", Place(source))
     codes = ids.dictionary_encode()
     if len(codes.dictionary) < len(ids):
         positions = codes.indices.to_numpy()
@@ -138,7 +138,7 @@ def id_column(table: pd.DataFrame, source: str) -> pa.LargeStringArray:
     return ids
 
 
-def number_column(column: pd.Series, name: str, place: Place) -> np.ndarray:
+def read_number_column(column: pd.Series, name: str, place: Place) -> np.ndarray:
     """Read a column of finite numbers as float64, (n,).
 
     Whole numbers are taken as well. Booleans, complex numbers, text, dates and mixtures are refused.
@@ -189,10 +189,10 @@ def _not_a_number(column: pd.Series, name: str, place: Place, fine: Callable[[An
     kind = {"str": "text", "bool": "a boolean", "bool_": "a boolean"}.get(
         type(got).__name__, type(got).__name__
     )
-    return place.refuse(f"{name} must be a number, got {kind} {quoted(got)}", row)
+    return place.refuse(f"{name} must be a number, got {kind} {quote(got)}", row)
 
 
-def class_column(column: pd.Series, name: str, classes: tuple[str, ...], place: Place) -> np.ndarray:
+def read_class_column(column: pd.Series, name: str, classes: tuple[str, ...], place: Place) -> np.ndarray:
     """Read a column of classes as positions in `classes`, int64 (n,).
 
     Text and whole numbers are compared with the classes as text: 1 is the class "1".
@@ -206,11 +206,11 @@ def class_column(column: pd.Series, name: str, classes: tuple[str, ...], place: 
     missing = plain.isna().to_numpy(dtype=bool)
     row = find_first(missing)
     if row is not None:
-        raise place.refuse(f"{name} is missing; expected one of {_listed(classes)}", row, missing)
+        raise place.refuse(f"{name} is missing; expected one of {_list_names(classes)}", row, missing)
     if len(plain) and pd.api.types.infer_dtype(plain, skipna=False) not in ("string", "integer"):
         row = next((i for i, value in enumerate(plain) if not _is_class(value)), 0)
         got = plain.iloc[row]
-        problem = f"{name} must be text or a whole number, got {type(got).__name__} {quoted(got)}"
+        problem = f"{name} must be text or a whole number, got {type(got).__name__} {quote(got)}"
         raise place.refuse(problem, row)
     codes, found = pd.factorize(plain)
     known = {value: position for position, value in enumerate(classes)}
@@ -220,7 +220,7 @@ def class_column(column: pd.Series, name: str, classes: tuple[str, ...], place: 
         got = str(plain.iloc[row])
         close = difflib.get_close_matches(got[:100], classes, n=1, cutoff=0.5)
         hint = f' (did you mean "{close[0]}"?)' if close else ""
-        problem = f"{name} {quoted(got)} is not one of the classes {_listed(classes)}{hint}"
+        problem = f"{name} {quote(got)} is not one of the classes {_list_names(classes)}{hint}"
         raise place.refuse(problem, row, positions < 0)
     return positions
 
@@ -229,12 +229,12 @@ def _is_class(value: Any) -> bool:
     return isinstance(value, str | int | np.integer) and not isinstance(value, bool)
 
 
-def _listed(names: tuple[str, ...], limit: int = 8) -> str:
+def _list_names(names: tuple[str, ...], limit: int = 8) -> str:
     more = f" and {len(names) - limit} more" if len(names) > limit else ""
     return ", ".join(f'"{name}"' for name in names[:limit]) + more
 
 
-def vector_column(column: pd.Series, name: str, length: int | None, place: Place) -> np.ndarray:
+def read_vector_column(column: pd.Series, name: str, length: int | None, place: Place) -> np.ndarray:
     """Read a column of vectors, (n, length): float32 where every one is, else float64.
 
     Parameters
@@ -251,7 +251,7 @@ def vector_column(column: pd.Series, name: str, length: int | None, place: Place
     rows = []
     for row, value in enumerate(column):
         if not isinstance(value, list | tuple | np.ndarray):
-            got = "nothing" if value is None or value is pd.NA else f"{type(value).__name__} {quoted(value)}"
+            got = "nothing" if value is None or value is pd.NA else f"{type(value).__name__} {quote(value)}"
             raise place.refuse(f"{name} must be a list of numbers, got {got}", row)
         length = len(value) if length is None else length
         if len(value) != length or length == 0:

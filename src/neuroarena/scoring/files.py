@@ -18,7 +18,7 @@ from neuroarena.scoring.checks import (
     check_metadata,
     read_predictions_table,
 )
-from neuroarena.scoring.columns import MAX_ID_BYTES, quoted
+from neuroarena.scoring.columns import MAX_ID_BYTES, quote
 from neuroarena.scoring.manifest import Manifest
 from neuroarena.scoring.parquet import (
     BYTES_A_VALUE,
@@ -184,9 +184,9 @@ def _check_type(field: pa.Field, manifest: Manifest, source: str) -> None:
     )
     if not plain:
         wanted = "a list of numbers" if field.name == vectors else "numbers or text"
-        got = quoted(str(field.type))
+        got = quote(str(field.type))
         raise InputError(
-            f"{source}: the column {quoted(field.name)} has the type {got}, expected {wanted}. Nothing was read."
+            f"{source}: the column {quote(field.name)} has the type {got}, expected {wanted}. Nothing was read."
         )
 
 

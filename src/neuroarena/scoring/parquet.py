@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from neuroarena.atomic import replacing
 from neuroarena.errors import InputError
 from neuroarena.fingerprint import canonical_json
-from neuroarena.scoring.columns import quoted
+from neuroarena.scoring.columns import quote
 from neuroarena.scoring.parquet_pages import MAX_FOOTER_BYTES, Malformed, look_at_pages
 
 METADATA_KEY = b"neuroarena"
@@ -179,12 +179,12 @@ def _check_pages(file: pq.ParquetFile, path: Path, longest: int, widest: Mapping
     for column in columns:
         most = rows * max(1, longest) if column.name in lists else rows
         if column.values > most:
-            problem = f"the column {quoted(column.name)} holds {column.values} values in {rows} rows"
+            problem = f"the column {quote(column.name)} holds {column.values} values in {rows} rows"
             raise InputError(f"{path.name}: {problem}; the limit is {most}. Nothing was read.")
         bytes_ = PAGE_SLACK_BYTES + rows * widest.get(column.name, MAX_BYTES)
         if column.unfolded_bytes > bytes_:
             problem = (
-                f"the column {quoted(column.name)} unfolds to {column.unfolded_bytes} bytes in {rows} rows"
+                f"the column {quote(column.name)} unfolds to {column.unfolded_bytes} bytes in {rows} rows"
             )
             raise InputError(f"{path.name}: {problem}; the limit is {bytes_}. Nothing was read.")
         unfolded += column.unfolded_bytes + BYTES_A_VALUE * column.values
@@ -228,7 +228,7 @@ def _check_text(column: pa.ChunkedArray, name: str, source: str) -> None:
             except UnicodeDecodeError:
                 where = f"{source}: row {row}"
                 raise InputError(
-                    f"{where}: {quoted(name)} holds bytes that are not UTF-8. Nothing was read."
+                    f"{where}: {quote(name)} holds bytes that are not UTF-8. Nothing was read."
                 ) from None
         raise
 

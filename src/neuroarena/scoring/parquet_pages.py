@@ -165,12 +165,12 @@ def _footer(file: BinaryIO, size: int) -> dict[int, Any]:
 
 def _chunks(footer: dict[int, Any], size: int) -> Iterator[tuple[str, int, int]]:
     """Return the top-level column, first byte and length of every column chunk."""
-    for group in _listed(footer, 4):
-        for chunk in _listed(group, 1):
+    for group in _read_list(footer, 4):
+        for chunk in _read_list(group, 1):
             about = chunk.get(3) if isinstance(chunk, dict) else None
             if not isinstance(about, dict) or chunk.get(1):
                 raise Malformed("a column says nothing about itself, or is in another file")
-            path = _listed(about, 3)
+            path = _read_list(about, 3)
             if not path or not all(isinstance(part, bytes) for part in path):
                 raise Malformed("a column has no name")
             # A column without rows, or without a dictionary, has zero for the place of these pages.
@@ -200,7 +200,7 @@ def _count(fields: Any, number: int) -> int:
     return value
 
 
-def _listed(fields: Any, number: int) -> list[Any]:
+def _read_list(fields: Any, number: int) -> list[Any]:
     value = fields.get(number) if isinstance(fields, dict) else None
     if not isinstance(value, list):
         raise Malformed("a list is missing")

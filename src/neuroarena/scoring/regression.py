@@ -27,7 +27,7 @@ def _median(prediction: np.ndarray, target: np.ndarray, manifest: Manifest) -> d
     return {"score": float(np.median(np.abs(prediction - target)))}
 
 
-def _binned(
+def _average_bins(
     prediction: np.ndarray,
     target: np.ndarray,
     manifest: Manifest,  # noqa: ARG001
@@ -142,7 +142,7 @@ BINNED_MAE = Metric(
     direction="lower",
     bounds=(0.0, math.inf),
     predictions=("number",),
-    function=partial(_binned, combiner=BINNED),
+    function=partial(_average_bins, combiner=BINNED),
     title="Binned mean absolute error",
     unit_label="s",
     undefined=_BIN_WORDS.format("mean"),
@@ -156,7 +156,7 @@ BINNED_MAE_WEIGHTED = Metric(
     direction="lower",
     bounds=(0.0, math.inf),
     predictions=("number",),
-    function=partial(_binned, combiner=BINNED_WEIGHTED),
+    function=partial(_average_bins, combiner=BINNED_WEIGHTED),
     title="Binned mean absolute error, weighted",
     unit_label="s",
     undefined=_BIN_WORDS.format("mean weighted 10 : 5 : 3 : 1"),

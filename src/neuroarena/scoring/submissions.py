@@ -11,7 +11,7 @@ import pandas as pd
 
 from neuroarena.errors import InputError
 from neuroarena.scoring.checks import check_metadata, check_possible, check_predictions
-from neuroarena.scoring.columns import quoted
+from neuroarena.scoring.columns import quote
 from neuroarena.scoring.files import read_predictions, write_predictions
 from neuroarena.scoring.manifest import Manifest
 from neuroarena.scoring.parquet import open_parquet
@@ -184,5 +184,5 @@ def _words_problem(value: Any) -> str | None:
     if len(value) > MAX_WORDS:
         return f"has {len(value)} characters; the limit is {MAX_WORDS}"
     if not value.isprintable():
-        return f"holds what cannot be printed: {quoted(value)}"
+        return f"holds what cannot be printed: {quote(value)}"
     return None

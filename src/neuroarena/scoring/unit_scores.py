@@ -120,7 +120,7 @@ class UnitScores:
         """
         path = Path(path)
         with open_parquet(path) as (file, metadata):
-            said = _said(metadata, path.name)
+            said = _read_words(metadata, path.name)
             table: pd.DataFrame = read_rows(file, path, None).to_pandas(ignore_metadata=True)
         _check_table(table, said["directions"], path.name)
         words = {word: said[word] for word in WORDS}
@@ -156,7 +156,7 @@ def _type_of(column: str) -> pa.DataType:
     return pa.string() if column in KEY_COLUMNS else pa.int64() if column in ("n", "seed") else pa.float64()
 
 
-def _said(metadata: bytes | None, source: str) -> dict[str, Any]:
+def _read_words(metadata: bytes | None, source: str) -> dict[str, Any]:
     try:
         said = json.loads(metadata or b"null")
     except (ValueError, RecursionError):

@@ -201,13 +201,13 @@ def _summarise(delta: np.ndarray) -> tuple[np.ndarray, ...]:
     mean = delta.mean(axis=1)
     fewer = np.minimum((delta <= 0).sum(axis=1), (delta >= 0).sum(axis=1))
     delta.sort(axis=1)  # half the time of two percentiles by partition, and the same numbers
-    low, high = (_sorted_percentile(delta, percent) for percent in tails(0.95))
+    low, high = (_find_percentile(delta, percent) for percent in tails(0.95))
     p_boot = np.minimum(1.0, 2 * (fewer / n_draws))
     p_smoothed = np.minimum(1.0, 2 * (fewer + 1) / (n_draws + 1))
     return mean, low, high, p_boot, p_smoothed
 
 
-def _sorted_percentile(rows: np.ndarray, percent: float) -> np.ndarray:
+def _find_percentile(rows: np.ndarray, percent: float) -> np.ndarray:
     """Interpolate linearly between the order statistics of sorted rows (rows,)."""
     place = percent / 100 * (rows.shape[1] - 1)
     before = int(place)

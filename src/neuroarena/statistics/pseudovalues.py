@@ -77,7 +77,7 @@ def left_out_correlations(
     >>> score.round(4).tolist(), left_out.round(4).ravel().tolist()
     ([0.8315], [0.6547, 0.982, 0.891, 0.5])
     """
-    x, y = _centred(predicted, observed)
+    x, y = _centre(predicted, observed)
     n = len(x)
     sums = [values.sum(axis=0) for values in (x, y, x * x, y * y, x * y)]
     score = _correlate(np.float64(n), sums)
@@ -187,7 +187,7 @@ def weighted_correlations(predicted: np.ndarray, observed: np.ndarray, counts: n
     >>> weighted_correlations(predicted, observed, np.array([[1, 1, 1], [1, 2, 0]])).round(6).tolist()
     [[0.5], [1.0]]
     """
-    x, y = _centred(predicted, observed)
+    x, y = _centre(predicted, observed)
     weights = np.asarray(counts, dtype=np.float64)
     return _correlate(
         weights.sum(axis=1)[:, None], [weights @ values for values in (x, y, x * x, y * y, x * y)]
@@ -205,7 +205,7 @@ def _check_defined(score: np.ndarray, left_out: np.ndarray, noun: str) -> None:
     )
 
 
-def _centred(predicted: np.ndarray, observed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _centre(predicted: np.ndarray, observed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return both arrays less their means, so that sums of squares do not cancel."""
     x, y = np.asarray(predicted, dtype=np.float64), np.asarray(observed, dtype=np.float64)
     if x.shape != y.shape or x.ndim != 2 or len(x) < 3:

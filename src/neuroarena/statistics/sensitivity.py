@@ -140,7 +140,7 @@ def _warnings(ranks: pd.DataFrame, agreement: pd.DataFrame) -> tuple[str, ...]:
     if len(changed):
         pair = changed.iloc[0]
         one, other = (
-            f"{' and '.join(_quoted(ranks[method]))} by {METHODS[method]}"
+            f"{' and '.join(_quote_leaders(ranks[method]))} by {METHODS[method]}"
             for method in (pair["first"], pair["second"])
         )
         found.append(f"The leader depends on the method: {one}, {other}.")
@@ -154,5 +154,5 @@ def _warnings(ranks: pd.DataFrame, agreement: pd.DataFrame) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _quoted(ranks: pd.Series) -> list[str]:
+def _quote_leaders(ranks: pd.Series) -> list[str]:
     return [f'"{team}"' for team in ranks.index if team in _leaders(ranks)]

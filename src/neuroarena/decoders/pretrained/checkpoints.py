@@ -70,13 +70,13 @@ def convert_checkpoint(model: str, source: str | Path, target: str | Path | None
 def _read_tensors(model: PretrainedModel, source: Path) -> dict[str, np.ndarray]:
     """Read the model's tensors as float32, checked by name, shape and value."""
     if not zipfile.is_zipfile(source):
-        return _checked_values(_read_old(model, source), source)
+        return _check_values(_read_old(model, source), source)
     archive = TorchArchive(source)
     try:
         stored = _state(model, archive.content, source, StoredTensor)
         shapes = {name: tensor.shape for name, tensor in stored.items()}
         model.check_tensors(model.guess_size(shapes), shapes, str(source))
-        return _checked_values({name: archive.read(tensor, name) for name, tensor in stored.items()}, source)
+        return _check_values({name: archive.read(tensor, name) for name, tensor in stored.items()}, source)
     finally:
         archive.close()
 
@@ -119,7 +119,7 @@ def _state(model: PretrainedModel, content: Any, source: Path, kind: type) -> di
     ):
         raise InputError(
             f'{source}: expected a table of tensors, or one under the key "model" or "state_dict"; '
-            f"got {_described(content)}. Is it the published checkpoint?"
+            f"got {_describe_content(content)}. Is it the published checkpoint?"
         )
     if content and model.wrapping and all(name.startswith(model.wrapping) for name in content):
         encoder, head = model.wrapping
@@ -128,13 +128,13 @@ def _state(model: PretrainedModel, content: Any, source: Path, kind: type) -> di
     return dict(content)
 
 
-def _described(content: Any) -> str:
+def _describe_content(content: Any) -> str:
     if isinstance(content, dict):
         return f"a table with the keys {', '.join(str(key) for key in list(content)[:6]) or '(none)'}"
     return f"a {type(content).__name__}"
 
 
-def _checked_values(tensors: dict[str, np.ndarray], source: Path) -> dict[str, np.ndarray]:
+def _check_values(tensors: dict[str, np.ndarray], source: Path) -> dict[str, np.ndarray]:
     checked = {}
     for name, values in tensors.items():
         if name.endswith(".num_batches_tracked") and values.dtype.kind in "iu":

@@ -129,13 +129,15 @@ class PropertiesBenchmark(BenchmarkBase):
         name = f'model "{model_name(candidate)}"'
         blank_set = self._stimulus_set(BLANK)
         centres = receptive_field_centres(
-            self._shown(candidate, self._stimulus_set(RECEPTIVE_FIELD), FIELD_TRIALS),
-            self._shown(candidate, blank_set, FIELD_TRIALS),
+            self._show_stimuli(candidate, self._stimulus_set(RECEPTIVE_FIELD), FIELD_TRIALS),
+            self._show_stimuli(candidate, blank_set, FIELD_TRIALS),
         )
         calibration = self._calibration(candidate, centres, name)
         in_place = _in_place(centres, self._position, name)
         rates = [
-            calibration.rates(self._shown(candidate, stimuli, self._number_of_trials).isel(neuroid=in_place))
+            calibration.rates(
+                self._show_stimuli(candidate, stimuli, self._number_of_trials).isel(neuroid=in_place)
+            )
             for stimuli in (self._stimuli, blank_set)
         ]
         return rates[0], rates[1], (in_place.size, len(centres))
@@ -144,8 +146,10 @@ class PropertiesBenchmark(BenchmarkBase):
         orientation = self._stimulus_set(ORIENTATION)
         in_place = _in_place(centres, stimulus_position(orientation), name)
         return calibrate(
-            self._shown(candidate, orientation, CALIBRATION_TRIALS).isel(neuroid=in_place),
-            self._shown(candidate, self._stimulus_set(BLANK), CALIBRATION_TRIALS).isel(neuroid=in_place),
+            self._show_stimuli(candidate, orientation, CALIBRATION_TRIALS).isel(neuroid=in_place),
+            self._show_stimuli(candidate, self._stimulus_set(BLANK), CALIBRATION_TRIALS).isel(
+                neuroid=in_place
+            ),
             self._rates,
             name,
         )
@@ -158,7 +162,7 @@ class PropertiesBenchmark(BenchmarkBase):
             given = self._sets[name] = load_stimulus_set(name)
         return given
 
-    def _shown(self, candidate: BrainModel, stimuli: StimulusSet, trials: int) -> xr.DataArray:
+    def _show_stimuli(self, candidate: BrainModel, stimuli: StimulusSet, trials: int) -> xr.DataArray:
         placed = place_on_screen(stimuli, target_visual_degrees=candidate.visual_degrees())
         array = recorded(candidate, placed, trials)
         if "time_bin" in array.dims:

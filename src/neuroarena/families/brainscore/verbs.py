@@ -56,7 +56,7 @@ def brainscore(
         print_json(rows)
         return
     columns = ("benchmark", "score", "error", "raw", "ceiling", "formula")
-    shown = [[_shown(row[column]) for column in columns] for row in rows]
+    shown = [[_format_cell(row[column]) for column in columns] for row in rows]
     mark = " (simulated recordings)" if any(row["simulated"] for row in rows) else ""
     print_table(columns, shown, f"{candidate.identifier}{mark}")
     for result in results:
@@ -78,5 +78,5 @@ def _row(result: Result, asked: NeuralComparison) -> dict[str, Any]:
     }
 
 
-def _shown(value: Any) -> str:
+def _format_cell(value: Any) -> str:
     return "-" if value is None else f"{value:.3f}" if isinstance(value, float) else str(value)

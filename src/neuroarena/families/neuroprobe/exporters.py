@@ -101,12 +101,12 @@ def export_paper(
 ) -> None:
     """Write the Neuroprobe paper's bar figure and tables, from our results and submissions side by side."""
     from neuroarena.board.rules import Rules
-    from neuroarena.board.wording import shown_name
+    from neuroarena.board.wording import clean_name
     from neuroarena.families.neuroprobe.paper import paper_data, read_paper, write_paper
 
     made = read_paper(paths, split=split, allow_mixed=allow_mixed, rules=Rules.of(n_draws=draws))
     for note in made.notes:
-        typer.echo(f"note: {shown_name(note)}", err=True)
+        typer.echo(f"note: {clean_name(note)}", err=True)
     written = write_paper(made, out)
     if as_json:
         print_json({**paper_data(made), "files": [str(path) for path in written]})

@@ -23,12 +23,12 @@ from neuroarena.board.rules import Rules
 from neuroarena.board.wording import (
     UNKNOWN,
     bounds_text,
+    clean_name,
     letters_text,
     marks_of,
     rows_of,
     score_text,
     shared_warnings,
-    shown_name,
 )
 from neuroarena.errors import InputError
 from neuroarena.evaluation import find_results, load_result
@@ -196,14 +196,14 @@ def _rename_duplicates(imported: list[Entry], taken: set[str]) -> list[Entry]:
 
 def _describe_runs(board: Board) -> list[str]:
     several = sorted({row.team for one in board.rankings for row in rows_of(one.table) if row.n_entries > 1})
-    said = [f"{shown_name(team)}: of several runs of a task, the best counts." for team in several]
+    said = [f"{clean_name(team)}: of several runs of a task, the best counts." for team in several]
     reasons: dict[tuple[str, str], list[str]] = {}
     for ranking in board.rankings:
         for row in rows_of(ranking.unranked):
             reasons.setdefault((str(row.team), str(row.reason)), []).append(f"{ranking.task} {ranking.split}")
     for (team, reason), where in reasons.items():
         more = f" and {len(where) - 3} more" if len(where) > 3 else ""
-        said.append(f"{shown_name(team)} is not shown on {', '.join(where[:3])}{more}: {shown_name(reason)}.")
+        said.append(f"{clean_name(team)} is not shown on {', '.join(where[:3])}{more}: {clean_name(reason)}.")
     return said
 
 
@@ -290,7 +290,7 @@ def paper_latex(paper: Paper) -> str:
         teams, grid = _grid(paper, split)
         for first in range(0, len(teams), MODELS_A_TABLE):
             parts.append(_latex_table(paper, split, teams[first : first + MODELS_A_TABLE], grid))
-    notes = "".join(f"% {shown_name(note)}\n" for note in paper.notes)
+    notes = "".join(f"% {clean_name(note)}\n" for note in paper.notes)
     return head + notes + "\n".join(parts)
 
 
@@ -349,7 +349,7 @@ def paper_html(paper: Paper, figure: Figure | None = None) -> str:
         computed=HOW_COMPUTED,
         compared=HOW_COMPARED,
         warnings=shared_warnings(paper.board.everything),
-        notes=[shown_name(note) for note in paper.notes],
+        notes=[clean_name(note) for note in paper.notes],
     )
 
 
@@ -375,7 +375,7 @@ def _html_table(paper: Paper, split: str) -> dict[str, Any]:
                 }
             )
         rows.append({"title": title, "overall": title == "Overall", "cells": shown})
-    models = [{"name": shown_name(team), "marks": notes[team]} for team in teams]
+    models = [{"name": clean_name(team), "marks": notes[team]} for team in teams]
     return {"caption": _caption(paper, split), "models": models, "rows": rows}
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from neuroarena.board.figures import COLOURS, GREY, label, mark_simulated, new_figure, style
-from neuroarena.board.wording import rows_of, score_text, shown_name
+from neuroarena.board.wording import clean_name, rows_of, score_text
 from neuroarena.errors import InputError
 from neuroarena.families.neuroprobe.paper import OVERALL, Paper
 from neuroarena.families.neuroprobe.submission_checks import SPLIT_FOLDERS
@@ -200,7 +200,7 @@ def figure_text(paper: Paper) -> str:
         rows = paper.of_split(split)
         whole = rows[rows["task"] == OVERALL]
         said = [
-            f"{shown_name(row.team)} {score_text(row.mean)} ± {score_text(row.sem)}"
+            f"{clean_name(row.team)} {score_text(row.mean)} ± {score_text(row.sem)}"
             for row in rows_of(whole.sort_values("rank").head(6))
         ]
         parts.append(f"{SPLIT_FOLDERS.get(split, split)}, overall: {'; '.join(said) or 'no overall score'}")

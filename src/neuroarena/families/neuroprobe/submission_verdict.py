@@ -91,9 +91,9 @@ class Verdict:
 
     def lines(self) -> list[str]:
         """Return every rule with what breaks it; the same words about several files appear once."""
-        from neuroarena.board.wording import shown_name
+        from neuroarena.board.wording import clean_name
 
-        told = [f"{shown_name(self.name)}{' (simulated)' if self.simulated else ''}"]
+        told = [f"{clean_name(self.name)}{' (simulated)' if self.simulated else ''}"]
         for rule, (kind, words) in RULES.items():
             own = [finding for finding in self.findings if finding.rule == rule]
             told.append(f"{'FAIL' if own else 'ok  '}  {kind:8}  {rule:12}  {words}")
@@ -103,10 +103,10 @@ class Verdict:
             for (field, problem), files in said.items():
                 where = files[0] + (f" and {len(files) - 1} more files" if len(files) > 1 else "")
                 where += f": {field}" if field and field not in problem else ""
-                told.append(f"      {shown_name(where)}: {shown_name(problem)}")
+                told.append(f"      {clean_name(where)}: {clean_name(problem)}")
         if self.definition:
-            told.append(f"definition {self.definition} ({shown_name(self.evidence)})")
-        return [*told, shown_name(self.sentence)]
+            told.append(f"definition {self.definition} ({clean_name(self.evidence)})")
+        return [*told, clean_name(self.sentence)]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the verdict as plain data."""

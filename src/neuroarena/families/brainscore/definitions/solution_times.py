@@ -87,16 +87,16 @@ class SolutionTimeBenchmark(BenchmarkBase):
         check_model(candidate)
         self.checked_ceiling()
         candidate.start_recording(self.region, time_bins=self.timebins)
-        first = self._shown(candidate, self._stimuli.select(self._stimuli.ids[:2]))
+        first = self._show_stimuli(candidate, self._stimuli.select(self._stimuli.ids[:2]))
         if "time_bin" not in first.dims or not np.ptp(first.values, axis=first.dims.index("time_bin")).any():
             raise DataQualityError(
                 f'{self.identifier}: the response of "{model_name(candidate)}" does not change over time, so it has no '
                 "object solution times. Use a model with time (recurrent, or recorded bin by bin)."
             )
-        raw = self._similarity_metric(self._shown(candidate, self._stimuli), self._assembly)
+        raw = self._similarity_metric(self._show_stimuli(candidate, self._stimuli), self._assembly)
         return normalise(raw, self, "ratio")
 
-    def _shown(self, candidate: BrainModel, stimuli: StimulusSet) -> xr.DataArray:
+    def _show_stimuli(self, candidate: BrainModel, stimuli: StimulusSet) -> xr.DataArray:
         return shown(candidate, stimuli, self._visual_degrees, self._number_of_trials)
 
 

@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 
 from neuroarena.errors import InputError
-from neuroarena.features.blocks import checked_block, checked_rate
+from neuroarena.features.blocks import check_block
+from neuroarena.recordings.requests import check_rate
 
 BANDS_HZ = ((1.0, 4.0), (4.0, 8.0), (8.0, 13.0), (13.0, 20.0), (20.0, 30.0), (30.0, 45.0))
 
@@ -51,8 +52,8 @@ class LogBandPower:
         self, signals: np.ndarray, channels: pd.DataFrame, rate_hz: float
     ) -> tuple[np.ndarray, pd.DataFrame]:
         """Transform a block (window, channel, time) to (window, channel, band)."""
-        block = checked_block(signals, channels, "LogBandPower", time_series=True)
-        rate = checked_rate(rate_hz, "LogBandPower")
+        block = check_block(signals, channels, "LogBandPower", time_series=True)
+        rate = check_rate(rate_hz, "LogBandPower")
         size = min(self.frame_samples, block.shape[2])
         frequencies = np.fft.rfftfreq(size, 1 / rate)
         members = [np.flatnonzero((frequencies >= low) & (frequencies < high)) for low, high in self.bands_hz]

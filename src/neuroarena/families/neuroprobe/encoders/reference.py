@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 
 from neuroarena.errors import InputError
-from neuroarena.features.blocks import checked_block, checked_rate
+from neuroarena.features.blocks import check_block
 from neuroarena.features.contacts import neighbours_of
+from neuroarena.recordings.requests import check_rate
 
 NOTCHES_HZ = (60, 120, 180, 240, 300, 360)
 NOTCH_Q = 30.0
@@ -54,8 +55,8 @@ class NotchLaplacian:
         self, signals: np.ndarray, channels: pd.DataFrame, rate_hz: float
     ) -> tuple[np.ndarray, pd.DataFrame]:
         """Re-reference a block (window, channel, time); the table keeps the electrodes that stay."""
-        block = checked_block(signals, channels, "NotchLaplacian", time_series=True)
-        rate = checked_rate(rate_hz, "NotchLaplacian")
+        block = check_block(signals, channels, "NotchLaplacian", time_series=True)
+        rate = check_rate(rate_hz, "NotchLaplacian")
         if rate <= 2 * max(NOTCHES_HZ):
             raise InputError(
                 f"NotchLaplacian: notches up to {max(NOTCHES_HZ)} Hz need a rate above "

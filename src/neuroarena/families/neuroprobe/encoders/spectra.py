@@ -11,7 +11,8 @@ import pandas as pd
 from neuroarena.errors import InputError
 from neuroarena.families.neuroprobe.encoders.shapes import BINS
 from neuroarena.families.neuroprobe.encoders.superlets import superlet_magnitudes
-from neuroarena.features.blocks import checked_block, checked_rate
+from neuroarena.features.blocks import check_block
+from neuroarena.recordings.requests import check_rate
 
 RATE_HZ = 2048.0
 SEGMENT, HOP = 400, 50
@@ -75,7 +76,7 @@ class BrainBertSpectra:
 
     def rate_after(self, rate_hz: float) -> float:
         """Return the frames per second."""
-        return checked_rate(rate_hz, "BrainBertSpectra") / HOP
+        return check_rate(rate_hz, "BrainBertSpectra") / HOP
 
     def n_frames(self, n_samples: int) -> int:
         """Count the frames of a window; zero or less where it is too short."""
@@ -89,8 +90,8 @@ class BrainBertSpectra:
         self, signals: np.ndarray, channels: pd.DataFrame, rate_hz: float
     ) -> tuple[np.ndarray, pd.DataFrame]:
         """Transform a block (window, channel, time) to (window, channel, frame, 40)."""
-        block = checked_block(signals, channels, "BrainBertSpectra", time_series=True)
-        if checked_rate(rate_hz, "BrainBertSpectra") != RATE_HZ:
+        block = check_block(signals, channels, "BrainBertSpectra", time_series=True)
+        if check_rate(rate_hz, "BrainBertSpectra") != RATE_HZ:
             raise InputError(
                 f"BrainBERT reads signals at {RATE_HZ:g} Hz, got {rate_hz:g} Hz. Resample the recording first."
             )
