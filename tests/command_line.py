@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import sys
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import pytest
@@ -47,3 +48,14 @@ def neuroarena_in(folder: Path, *words: str) -> Ran:
         if Path(getattr(sys.modules[name], "__file__", None) or "/").is_relative_to(folder):
             del sys.modules[name]
     return Ran(code, said.getvalue(), complained.getvalue())
+
+
+def answer_commands() -> None:
+    """Run commands asked on standard input, one JSON list ``[folder, *words]`` a line, and answer each on a line.
+
+    For a process that differs from this one: with another package installed, say.
+    """
+    answers = sys.stdout
+    for line in sys.stdin:
+        folder, *words = json.loads(line)
+        print(json.dumps(asdict(neuroarena_in(Path(folder), *words))), file=answers, flush=True)
