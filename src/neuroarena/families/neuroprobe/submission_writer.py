@@ -238,13 +238,15 @@ def _write_files(folder: Path, scores: pd.DataFrame, header: Header, bib: str | 
 
 
 def _results(own: pd.DataFrame, split: str) -> dict[str, Any]:
-    results: dict[str, Any] = {}
-    for session in EXPECTED_SESSIONS[split]:
-        rows = own[own["session"] == session].sort_values("fold")
-        folds = [_fold(row) for row in rows.to_dict(orient="records")]
-        block = {"time_bin_start": 0.0, "time_bin_end": 1.0, "folds": folds}
-        results[session] = {"population": {DEFAULT_TIME_BIN: block}}
-    return results
+    folds: dict[str, list[dict[str, Any]]] = {session: [] for session in EXPECTED_SESSIONS[split]}
+    for row in own.sort_values("fold").to_dict(orient="records"):
+        folds[row["session"]].append(_fold(row))
+    return {
+        session: {
+            "population": {DEFAULT_TIME_BIN: {"time_bin_start": 0.0, "time_bin_end": 1.0, "folds": each}}
+        }
+        for session, each in folds.items()
+    }
 
 
 def _fold(row: Mapping[Any, Any]) -> dict[str, Any]:
