@@ -1,34 +1,28 @@
-"""Networks: each learns what is planted, chooses its epoch without the test part, and gives the same numbers again."""
+"""Networks: each learns what is planted, repeats itself, and has the layers and settings that were published."""
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import subprocess
 import sys
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
+from planted_windows import CLASSES, NAMES, fitted, group, network
 from sklearn.metrics import roc_auc_score
 from torch import nn
 
 from neuroarena import evaluate, load_benchmark, load_dataset
-from neuroarena.benchmarks import Fold, Split
-from neuroarena.decoders import Context, Decoder, Group, check_decoder, load_decoder
+from neuroarena.decoders import Context, Decoder, check_decoder, load_decoder
 from neuroarena.decoders.names import DECODERS, describe_decoder
-from neuroarena.decoders.networks import CNN, GRU, MLP, STGCN, NetworkDecoder
-from neuroarena.decoders.networks.decoder import standardise
+from neuroarena.decoders.networks import CNN, GRU, MLP, STGCN
 from neuroarena.decoders.networks.graph import correlation, nearest_neighbours, normalise_graph
-from neuroarena.decoders.networks.training import Schedule, auroc, train
-from neuroarena.errors import InputError, NeuroarenaError
+from neuroarena.errors import InputError
 from neuroarena.evaluation.identity import identify
-from neuroarena.features import FeatureChain, Laplacian, Spectrogram
+from neuroarena.features import FeatureChain, Spectrogram
 from neuroarena.recordings import channel_table
-from toy import toy_benchmark
 
-CLASSES = ("0", "1")
 ABLATIONS = ("stgcn", "stgcn-no-attention", "stgcn-no-graph", "stgcn-no-attention-no-graph")
 NETWORKS = ("mlp", "cnn", "cnn-raw", "eegnet", "gru", *ABLATIONS)
 KINDS = ("mlp", "cnn", "cnn-raw", "eegnet", "gru", "stgcn")
@@ -37,42 +31,6 @@ KINDS = ("mlp", "cnn", "cnn-raw", "eegnet", "gru", "stgcn")
 def with_drills(names: tuple[str, ...], quick: tuple[str, ...]) -> list[object]:
     """Rows of a table: a few names at once, the others as drills."""
     return [name if name in quick else pytest.param(name, marks=pytest.mark.drill) for name in names]
-
-
-SMALL = FeatureChain((Laplacian(), Spectrogram(window_samples=16, max_hz=50.0)))
-NAMES = ["A1", "A2", "A3", "B1", "B2", "C1"]
-# Published learning rates are for hundreds of steps an epoch; a toy has a handful.
-QUICK = {"max_epochs": 12, "learning_rate": 3e-3, "batch_size": 32}
-
-
-def network(name: str, **options: object) -> NetworkDecoder:
-    small = {} if name in ("cnn-raw", "eegnet") else {"features": SMALL}
-    narrow = {"hidden": (32, 32)} if name == "mlp" else {}
-    made = load_decoder(name, **{**QUICK, **small, **narrow, **options})
-    assert isinstance(made, NetworkDecoder)
-    return made
-
-
-def group(decoder, seed, n=96, classes=CLASSES, names=NAMES, regions=None, strength=2.0, known=True) -> Group:
-    """Windows of noise; class k has a sine of 10 (k + 1) Hz on the k-th channel."""
-    rng = np.random.default_rng(seed)
-    numbers = np.arange(n) % len(classes)
-    signals = rng.standard_normal((n, len(names), 64)).astype(np.float32)
-    for number in range(len(classes)):
-        wave = strength * np.sin(2 * np.pi * 10 * (number + 1) * np.arange(64) / 100)
-        signals[numbers == number, number] += wave.astype(np.float32)
-    table = pd.DataFrame(
-        {"id": [f"{seed}-{row:03d}" for row in range(n)], "subject": "1", "session": str(seed)}
-    )
-    made, channels = decoder.features(signals, channel_table(names, region=regions), 100.0)
-    targets = np.array(classes)[numbers] if known else None
-    return Group(made, channels, decoder.features.rate_after(100.0), table, targets)
-
-
-def fitted(decoder, validation=True, seed=0, classes=CLASSES, **options):
-    held_out = [group(decoder, 2, classes=classes, **options)] if validation else None
-    context = Context(classes, rng=np.random.default_rng(seed))
-    return decoder.fit([group(decoder, 1, classes=classes, **options)], held_out, context)
 
 
 def area(decoder, classes=CLASSES) -> float:
@@ -248,145 +206,6 @@ def test_correlations_and_neighbours_agree_with_numpy():
         nearest_neighbours(found, 0)
 
 
-def with_twins(decoder, seed, pair, n=60) -> Group:
-    """Noise in which two channels carry the same signal."""
-    made = group(decoder, seed, n=n, names=[f"{letter}1" for letter in "ABCDEFGHIJKL"])
-    made.signals[:, pair[1]] = made.signals[:, pair[0]]
-    return made
-
-
-def test_the_graph_comes_from_the_items_that_are_trained_on():
-    decoder = STGCN(SMALL, max_epochs=1, neighbours=1)
-    context = Context(CLASSES)
-    mixing = (
-        decoder.fit([with_twins(decoder, 1, (4, 7))], [with_twins(decoder, 2, (0, 9))], context)
-        .network_.graph[0]
-        .mixing
-    )
-    assert mixing[4, 7] > 0
-    other = (
-        decoder.fit([with_twins(decoder, 1, (4, 7))], [with_twins(decoder, 5, (2, 3))], context)
-        .network_.graph[0]
-        .mixing
-    )
-    assert torch.equal(mixing, other), "the validation part leaves no trace in the graph"
-
-
-def test_scaling_comes_from_the_items_that_are_trained_on():
-    decoder = network("mlp", max_epochs=1)
-    train = group(decoder, 1, n=50)
-    decoder.fit([train], [group(decoder, 2)], Context(CLASSES))
-    np.testing.assert_allclose(decoder.mean_, train.signals.mean(axis=0), rtol=1e-5)
-    decoder.fit([train], None, Context(CLASSES))
-    np.testing.assert_allclose(decoder.mean_, train.signals[:40].mean(axis=0), rtol=1e-5)
-
-
-def test_scaling_is_done_in_place_and_leaves_features_that_do_not_vary():
-    inputs = np.random.default_rng(0).normal(3, 2, (30, 2, 5)).astype(np.float32)
-    inputs[:, 1, 4] = 7
-    expected = (inputs - inputs[:20].mean(axis=0)) / np.where(
-        inputs[:20].std(axis=0) > 0, inputs[:20].std(axis=0), 1
-    )
-    mean, scale = standardise(inputs, 20)
-    np.testing.assert_allclose(inputs, expected, atol=1e-5)
-    assert (mean.dtype, scale.dtype, scale[1, 4]) == (np.float32, np.float32, 1)
-
-
-def test_training_stops_when_patience_ends_and_the_best_epoch_is_kept():
-    scores = iter([0.6, 0.7, 0.70005, 0.65, 0.7, 0.9])
-    weights = []
-
-    class Spy(nn.Linear):
-        def eval(self):
-            weights.append(self.weight.detach().clone())
-            return super().eval()
-
-    module, inputs = Spy(4, 2), torch.randn(20, 4)
-    targets = torch.arange(20) % 2
-    schedule = Schedule(50, 8, 0.1, patience=3, tolerance=1e-4)
-    course = train(module, inputs, targets, schedule, (inputs, targets), lambda said, truth: next(scores))
-    assert course.scores == [0.6, 0.7, 0.70005, 0.65, 0.7], "three epochs without an improvement end it"
-    assert course.best_epoch == 1
-    assert torch.equal(module.weight, weights[1])
-    assert not torch.equal(module.weight, weights[4])
-
-
-@pytest.mark.parametrize("validation", [True, False])
-def test_early_stopping_saves_epochs_of_a_network(validation):
-    decoder = fitted(network("cnn-raw", max_epochs=60, patience=3), validation)
-    course = decoder.course_
-    assert len(course.scores) == course.best_epoch + 1 + 3 < 60
-    assert len(fitted(network("cnn-raw", max_epochs=2), validation).course_.scores) == 2
-
-
-def test_the_kept_epoch_is_the_one_whose_auroc_was_seen():
-    decoder = network("gru", patience=2, max_epochs=8)
-    held_out = group(decoder, 2, strength=0.5)
-    decoder.fit([group(decoder, 1, strength=0.5)], [held_out], Context(CLASSES))
-    predicted = decoder.predict([dataclasses.replace(held_out, targets=None)])
-    seen = decoder.course_.scores[decoder.course_.best_epoch]
-    assert roc_auc_score(held_out.targets == "1", predicted[:, 1]) == pytest.approx(seen, abs=1e-12)
-
-
-def test_the_epoch_is_chosen_on_the_validation_part_where_there_is_one():
-    decoder = network("gru", max_epochs=6)
-    train, held_out = group(decoder, 1), group(decoder, 2)
-    turned = dataclasses.replace(held_out, targets=np.roll(held_out.targets, 1))
-    courses = [
-        decoder.fit([train], [part], Context(CLASSES, rng=np.random.default_rng(1))).course_
-        for part in (held_out, turned)
-    ]
-    assert courses[0].scores == pytest.approx([1 - score for score in courses[1].scores])
-    assert courses[0].best_epoch != courses[1].best_epoch
-
-
-def test_without_a_validation_part_the_last_fifth_of_the_training_items_is_held_out():
-    decoder = network("gru", max_epochs=6)
-    train = group(decoder, 1, n=50)
-    alone = decoder.fit([train], None, Context(CLASSES)).course_
-
-    def part(rows):
-        return [
-            Group(train.signals[rows], train.channels, train.rate_hz, train.table[rows], train.targets[rows])
-        ]
-
-    cut = decoder.fit(part(slice(0, 40)), part(slice(40, 50)), Context(CLASSES)).course_
-    assert alone == cut
-
-
-def test_targets_of_the_test_part_change_no_prediction():
-    decoder = network("gru", features=FeatureChain(), max_epochs=3)
-    plain = toy_benchmark()
-    ids = sorted(plain.examples.loc[plain.examples["session"] == "1_0", "id"])
-    fold = Fold("only", tuple(ids[:40]), tuple(ids[40:]))
-
-    def turned() -> pd.DataFrame:
-        table = plain.examples.copy()
-        rows = table["id"].isin(fold.test)
-        table.loc[rows, "target"] = 1 - table.loc[rows, "target"]
-        return table
-
-    rules = {"one": lambda examples: Split("one", (fold,))}
-    results = [
-        evaluate(decoder, toy_benchmark(split_rules=rules, **changes), "one")
-        for changes in ({}, {"make_examples": turned})
-    ]
-    pd.testing.assert_frame_equal(results[0].predictions, results[1].predictions)
-    assert results[0].score == pytest.approx(1 - results[1].score)
-
-
-def test_auroc_of_held_out_items_agrees_with_scikit_learn():
-    said = torch.randn(60, 3, generator=torch.Generator().manual_seed(0))
-    targets = torch.arange(60) % 3
-    probability = torch.softmax(said.double(), dim=1).numpy()
-    assert auroc(said, targets) == pytest.approx(roc_auc_score(targets, probability, multi_class="ovr"))
-    binary = torch.softmax(said[:, :2].double(), dim=1).numpy()[:, 1]
-    assert auroc(said[:, :2], targets % 2) == pytest.approx(roc_auc_score(targets % 2, binary))
-    few = targets % 2
-    areas = [roc_auc_score(few == number, probability[:, number]) for number in (0, 1)]
-    assert auroc(said, few) == pytest.approx(np.mean(areas)), "a class that does not occur is left out"
-
-
 @pytest.mark.parametrize("name", with_drills(KINDS, ("cnn-raw", "gru")))
 def test_people_with_different_electrodes_are_joined_by_region(name):
     steps = () if name in ("cnn-raw", "eegnet") else (Spectrogram(window_samples=16, max_hz=50.0),)
@@ -401,38 +220,9 @@ def test_people_with_different_electrodes_are_joined_by_region(name):
     assert decoder.alignment_.regions == ("x", "y", "z")
 
 
-def all_of_one_class(decoder) -> list[Group]:
-    made = group(decoder, 2)
-    return [dataclasses.replace(made, targets=np.full(len(made), "1"))]
-
-
-@pytest.mark.parametrize(
-    ("options", "error", "message"),
-    [
-        ({"max_epochs": 0}, InputError, "max_epochs must be a whole number of at least 1, got 0"),
-        ({"batch_size": 2.5}, InputError, "batch_size must be a whole number of at least 1, got 2.5"),
-        ({"patience": -1}, InputError, "patience must be a whole number of at least 1, got -1"),
-        ({"learning_rate": 0.0}, InputError, "learning_rate must be a number above 0, got 0.0"),
-        ({"tolerance": float("nan")}, InputError, "tolerance must be a number 0 or more, got nan"),
-        ({"learning_rate": 1e30}, NeuroarenaError, "is not finite in epoch .* lower learning_rate"),
-    ],
-)
-def test_bad_options_are_refused_by_name(options, error, message):
-    with pytest.raises(error, match=message):
-        fitted(network("cnn-raw", **options))
-
-
 def test_an_unknown_option_is_refused():
     with pytest.raises(InputError, match=r'decoder "mlp" cannot be made: .*colour'):
         load_decoder("mlp", colour="red")
-
-
-def test_held_out_items_of_one_class_are_refused():
-    decoder = network("gru")
-    with pytest.raises(InputError, match=r'the 96 held-out items hold only "1", .* needs two classes'):
-        decoder.fit([group(decoder, 1)], all_of_one_class(decoder), Context(CLASSES))
-    with pytest.raises(InputError, match='the 96 training items hold only "1"'):
-        decoder.fit(all_of_one_class(decoder), [group(decoder, 1)], Context(CLASSES))
 
 
 @pytest.mark.parametrize(
