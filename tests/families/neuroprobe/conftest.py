@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from twin_copies import copy_twin
 
 from file_server import site
 from neuroarena.families.neuroprobe.braintreebank import BrainTreebank
@@ -28,13 +28,11 @@ def twin(twin_root: Path) -> BrainTreebank:
 
 
 @pytest.fixture
-def broken(twin_root: Path, tmp_path: Path) -> Callable[[], Path]:
-    """A copy of the small twin that may be damaged."""
+def broken(twin_root: Path, tmp_path: Path) -> Callable[..., Path]:
+    """A copy of the small twin that may be damaged; recordings only when they are named."""
 
-    def copy() -> Path:
-        target = tmp_path / "copy"
-        shutil.copytree(twin_root, target)
-        return target
+    def copy(*changed: str) -> Path:
+        return copy_twin(twin_root, tmp_path / "copy", *changed)
 
     return copy
 

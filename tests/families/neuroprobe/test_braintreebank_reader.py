@@ -23,7 +23,7 @@ def test_sessions_card_and_movies_of_a_twin_are_read(twin: BrainTreebank) -> Non
     assert "simulated" in repr(twin)
 
 
-def test_a_folder_without_a_card_is_real(broken: Callable[[], Path]) -> None:
+def test_a_folder_without_a_card_is_real(broken: Callable[..., Path]) -> None:
     root = broken()
     (root / "simulated.json").unlink()
     data = BrainTreebank(root)
@@ -45,7 +45,7 @@ def test_marks_are_cleaned_and_unusable_channels_dropped(twin: BrainTreebank) ->
     assert (table["region"] != "").all()
 
 
-def test_channels_named_dc_or_trig_in_any_case_are_dropped(broken: Callable[[], Path]) -> None:
+def test_channels_named_dc_or_trig_in_any_case_are_dropped(broken: Callable[..., Path]) -> None:
     root = broken()
     path = root / "electrode_labels/sub_1/electrode_labels.json"
     labels = json.loads(path.read_text())
@@ -54,7 +54,7 @@ def test_channels_named_dc_or_trig_in_any_case_are_dropped(broken: Callable[[], 
     assert not {"dc3", "Trig_x"} & set(BrainTreebank(root).electrodes(1)["name"])
 
 
-def test_missing_places_are_nan_and_missing_regions_empty(broken: Callable[[], Path]) -> None:
+def test_missing_places_are_nan_and_missing_regions_empty(broken: Callable[..., Path]) -> None:
     root = broken()
     for name in ("localization/elec_coords_full.csv", "localization/sub_1/depth-wm.csv"):
         table = pd.read_csv(root / name)
@@ -109,7 +109,7 @@ def test_words_triggers_and_pitch_are_read(twin: BrainTreebank) -> None:
     assert twin.pitch("no-such-film") is None
 
 
-def test_pitch_is_also_found_in_the_folder_of_the_benchmark_package(broken: Callable[[], Path]) -> None:
+def test_pitch_is_also_found_in_the_folder_of_the_benchmark_package(broken: Callable[..., Path]) -> None:
     root = broken()
     name = "the-martian_pitch_volume_features.json"
     (root / "pitch_volume_features").mkdir()
@@ -118,7 +118,7 @@ def test_pitch_is_also_found_in_the_folder_of_the_benchmark_package(broken: Call
 
 
 def test_the_film_of_a_session_outside_the_known_table_comes_from_its_metadata(
-    broken: Callable[[], Path],
+    broken: Callable[..., Path],
 ) -> None:
     root = broken()
     for source, target in (
@@ -200,7 +200,7 @@ def test_the_film_of_a_session_outside_the_known_table_comes_from_its_metadata(
     ],
 )
 def test_a_malformed_file_is_refused_with_its_name_and_column(
-    broken: Callable[[], Path],
+    broken: Callable[..., Path],
     file: str,
     content: str,
     ask: Callable[[BrainTreebank], object],

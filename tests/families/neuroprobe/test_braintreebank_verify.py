@@ -134,9 +134,9 @@ DAMAGES = [
     ("file", "damage", "named", "message"), DAMAGES, ids=[f"{row[0]}-{row[3][:30]}" for row in DAMAGES]
 )
 def test_every_damage_is_named(
-    broken: Callable[[], Path], file: str, damage: Callable[[Path], None], named: str, message: str
+    broken: Callable[..., Path], file: str, damage: Callable[[Path], None], named: str, message: str
 ) -> None:
-    root = broken()
+    root = broken(file)
     damage(root / file)
     found = [problem for problem in verify(root) if problem.file == named and message in problem.what]
     assert len(found) == 1, [str(problem) for problem in verify(root)]
@@ -146,7 +146,7 @@ def test_a_good_folder_has_no_problem(twin_root: Path) -> None:
     assert verify(twin_root) == []
 
 
-def test_a_published_table_that_cannot_be_used_is_a_problem(broken: Callable[[], Path]) -> None:
+def test_a_published_table_that_cannot_be_used_is_a_problem(broken: Callable[..., Path]) -> None:
     root = broken()
     path = root / "braintreebank_features_time_alignment" / "subject1_trial1_words_df.csv"
     path.parent.mkdir()
@@ -155,8 +155,8 @@ def test_a_published_table_that_cannot_be_used_is_a_problem(broken: Callable[[],
     assert str(problem).startswith(f"{path.relative_to(root)}: has no column")
 
 
-def test_unlabelled_extra_datasets_are_no_problem(broken: Callable[[], Path]) -> None:
-    root = broken()
+def test_unlabelled_extra_datasets_are_no_problem(broken: Callable[..., Path]) -> None:
+    root = broken(H5)
     with h5py.File(root / H5, "r+") as file:
         file["data/electrode_999"] = np.zeros(3)
     assert verify(root) == []

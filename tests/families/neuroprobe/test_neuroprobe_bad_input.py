@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +11,7 @@ import h5py
 import numpy as np
 import pandas as pd
 import pytest
+from twin_copies import copy_twin
 
 import track_twins
 from neuroarena import evaluate, load_benchmark
@@ -159,7 +159,7 @@ BAD = {
 @pytest.mark.parametrize("case", BAD)
 def test_bad_input_is_named_in_one_sentence(case, twin, tmp_path, monkeypatch, capsys):
     spoil, task, options, message = BAD[case]
-    root = shutil.copytree(twin, tmp_path / "spoilt", copy_function=shutil.copy2)
+    root = copy_twin(twin, tmp_path / "spoilt")
     spoil(root)
     asked = (
         f"run neuroprobe/{task} --data {root} --decoder chance --workers 1 --out {tmp_path / 'out'} {options}"
@@ -221,7 +221,7 @@ def test_a_view_of_some_electrodes_is_checked_too(spoilt):
 
 
 def test_a_word_without_a_value_is_left_out_as_published_and_never_gets_a_class(twin, tmp_path):
-    root = shutil.copytree(twin, tmp_path / "spoilt", copy_function=shutil.copy2)
+    root = copy_twin(twin, tmp_path / "spoilt")
     options = {"subset": "full", "sessions": ["1_1"]}
     before = load_benchmark("neuroprobe/volume", data=str(twin), **options).examples
     dataset = BrainTreebank(twin)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from twin_copies import copy_twin
 from typer.testing import CliRunner
 
 import track_twins
@@ -29,7 +29,7 @@ def twin() -> str:
 @pytest.fixture
 def changed(twin, tmp_path):
     """A copy of the twin that a test may spoil."""
-    return shutil.copytree(twin, tmp_path / "changed", copy_function=shutil.copy2)
+    return copy_twin(twin, tmp_path / "changed")
 
 
 def test_what_was_chosen_is_recorded_and_the_defaults_are_not(twin):
