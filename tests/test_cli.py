@@ -310,8 +310,8 @@ def test_a_refusal_of_a_real_process_shows_no_traceback(place):
 
 def test_a_failing_decoder_leaves_with_exit_code_1_and_its_reason(place):
     (place / "broken.py").write_text(
-        "from neuroarena.decoders import Linear\n"
-        "class Broken(Linear):\n"
+        "from neuroarena.decoders import Chance\n"
+        "class Broken(Chance):\n"
         "    def predict(self, test):\n"
         "        raise RuntimeError('the electrode fell off')\n"
     )

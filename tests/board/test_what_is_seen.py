@@ -255,16 +255,21 @@ def test_the_page_needs_no_network_and_no_script(crowd_board):
         assert not any(name.startswith("on") for name in attributes)
 
 
-def test_simulated_is_said_wherever_a_simulated_board_is_shown(suite_board):
-    text = render_report(suite_board)
-    page = Page(text)
+@pytest.fixture(scope="module")
+def suite_page(suite_board) -> str:
+    """The page of the suite, drawn once: its thirty figures take seconds."""
+    return render_report(suite_board)
+
+
+def test_simulated_is_said_wherever_a_simulated_board_is_shown(suite_page):
+    page = Page(suite_page)
     # Banner, each figure, each ranking.
     assert page.text.count("simulated") >= 1 + 8 + page.tags.count("svg")
     assert "simulated" not in Page(render_report(Board(crowd(), QUICK))).text
 
 
-def test_two_renderings_are_identical(suite_board):
-    assert render_report(suite_board) == render_report(Board(reversed(suite()), QUICK, order=["within"]))
+def test_two_renderings_are_identical(suite_page):
+    assert suite_page == render_report(Board(reversed(suite()), QUICK, order=["within"]))
 
 
 def test_an_evil_name_is_escaped_in_every_format(tmp_path):
