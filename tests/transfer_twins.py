@@ -28,7 +28,7 @@ TINY: dict[str, dict[str, Any]] = {
         "ideal": 0.99,
         "drift": 0.2,
     },
-    "sleep_edf": {"people": 3, "nights": 1, "minutes": 51},
+    "sleep_edf": {"people": 2, "nights": 1, "minutes": 51},
     "emg2qwerty": {"users": 3, "sessions": 2, "minutes": 0.3, "keys": 3},
 }
 
