@@ -12,8 +12,8 @@ from hypothesis import settings
 # Doctests are collected from modules; a conftest is none, and several of them share a name.
 collect_ignore_glob = ["conftest.py", "*/conftest.py", "plugin/*"]
 
-# Machines are shared: how long an example takes says nothing about the code. `make drills` tries many more examples.
-settings.register_profile("quick", deadline=None, print_blob=True, max_examples=30)
+# Machines are shared: how long an example takes says nothing about the code. `make drills` tries ten times as many.
+settings.register_profile("quick", deadline=None, print_blob=True, max_examples=10)
 settings.register_profile("storm", deadline=None, print_blob=True, max_examples=100)
 settings.load_profile("quick")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from neuroarena.benchmarks import Fold, Split
@@ -37,7 +37,6 @@ sizes = st.fixed_dictionaries(
 )
 
 
-@settings(deadline=None, max_examples=40)
 @given(sizes=sizes, seed=st.integers(0, 2**16), validation=st.booleans(), n_folds=st.sampled_from([2, 5]))
 def test_folds_are_disjoint_exhaustive_and_independent_of_row_order(sizes, seed, validation, n_folds):
     examples = examples_of(sizes)

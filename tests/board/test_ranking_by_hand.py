@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from entry_making import crowd, make_entry, make_manifest
@@ -153,7 +153,6 @@ def test_holm_is_made_over_the_pairs_of_the_seeds_rules(pairs):
         assert ranking.table["p_holm_leader"].notna().sum() == n - 1
 
 
-@settings(max_examples=15, deadline=None)
 @given(st.permutations(range(len(crowd()))))
 def test_the_order_of_the_entries_changes_nothing(order):
     entries = crowd()

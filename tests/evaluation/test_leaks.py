@@ -8,7 +8,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
@@ -299,7 +299,6 @@ def test_the_same_seed_gives_the_same_report():
     assert check_leaks(benchmark, seed=4) == check_leaks(benchmark, seed=4)
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10**6), st.integers(2, 5))
 def test_classes_drawn_at_random_are_told_by_no_place(seed, n_classes):
     rng = np.random.default_rng(seed)

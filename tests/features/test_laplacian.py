@@ -7,7 +7,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from features.tables import RATE_HZ, noise, numbered, real_label_sets, table
@@ -91,7 +91,6 @@ def test_permuting_the_channels_permutes_the_result(labels: list[str], seed: int
     np.testing.assert_allclose(result, slow_laplacian(signals, labels)[0], atol=1e-6)
 
 
-@settings(max_examples=40, deadline=None)
 @given(labels_strategy, st.floats(-4, 4, width=32))
 def test_the_laplacian_is_linear(labels: list[str], factor: float) -> None:
     first, second = noise(2, len(labels), 4, seed=1), noise(2, len(labels), 4, seed=2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from neuroarena.recordings import blocks, from_array
@@ -20,7 +20,6 @@ def small_blocks(size: int, gap: int) -> pytest.MonkeyPatch:
     return patch
 
 
-@settings(max_examples=15, deadline=None)
 @given(data=st.data())
 def test_windows_and_their_chunks_equal_slices_of_the_whole(backend, names, data):
     recording, whole = backend

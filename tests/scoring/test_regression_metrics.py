@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import mean_absolute_error, median_absolute_error, r2_score, root_mean_squared_error
 
@@ -39,7 +39,6 @@ def some(seed: int, n: int = 60) -> tuple[np.ndarray, np.ndarray]:
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(2, 80))
-@settings(max_examples=20, deadline=None)
 def test_one_unit_equals_scikit_learn(seed: int, n: int) -> None:
     prediction, target = some(seed, n)
     rmse = root_mean_squared_error(target, prediction)

@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
@@ -69,7 +69,6 @@ def test_the_columns_of_the_table_are_the_ones_of_the_contract() -> None:
 
 
 @given(seed=st.integers(0, 2**16), sort_seed=st.integers(0, 2**16))
-@settings(max_examples=25, deadline=None)
 def test_the_order_of_rows_changes_no_bit(seed: int, sort_seed: int) -> None:
     predictions, truth = random_tables(seed, rows=60)
     rng = np.random.default_rng(sort_seed)

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from confidence_intervals import get_bootstrap_indices
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from statistics_oracle import INDICES, loop_scores, sorted_ranks
 
@@ -45,7 +45,6 @@ def test_exact_draws_the_units_that_the_mirrored_package_draws(n_units: int, n_c
 
 
 @pytest.mark.parametrize("method", METHODS)
-@settings(max_examples=25, deadline=None)
 @given(n_units=st.integers(1, 40), n_clusters=st.integers(0, 12), seed=st.integers(0, 1000))
 def test_both_methods_equal_a_plain_loop_with_the_same_generators(
     method: str, n_units: int, n_clusters: int, seed: int
@@ -148,7 +147,6 @@ def test_duplicate_teams_tie_exactly_in_every_draw(method: str, clustered: bool)
 
 
 @pytest.mark.parametrize("method", METHODS)
-@settings(max_examples=15, deadline=None)
 @given(shuffle=st.randoms(use_true_random=False))
 def test_permuted_rows_and_renamed_teams_give_the_same_numbers(method: str, shuffle: object) -> None:
     rng = np.random.default_rng(1)

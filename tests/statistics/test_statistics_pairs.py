@@ -82,7 +82,6 @@ def test_all_pairs_equal_a_plain_loop_whatever_the_block(block: int, monkeypatch
     np.testing.assert_array_equal(table["significant_after_holm"], table["p_holm"] <= 0.05)
 
 
-@settings(max_examples=30, deadline=None)
 @given(n_draws=st.integers(1, 60), seed=st.integers(0, 99))
 def test_intervals_are_linear_percentiles_for_any_number_of_draws(n_draws: int, seed: int) -> None:
     scores = np.random.default_rng(seed).normal(size=(n_draws, 2))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import rankdata
@@ -24,14 +24,12 @@ def draws_of(scores: np.ndarray) -> Draws:
     return Draws([f"t{at}" for at in range(scores.shape[1])], scores, scores[0], 9)
 
 
-@settings(deadline=None)
 @given(COARSE)
 def test_shared_ranks_equal_scipy_and_ordered_ranks_equal_a_stable_sort(scores: np.ndarray) -> None:
     np.testing.assert_array_equal(ranks(scores), rankdata(-scores, method="min", axis=1))
     np.testing.assert_array_equal(ranks(scores, ties="order"), sorted_ranks(scores))
 
 
-@settings(deadline=None)
 @given(COARSE, st.integers(0, 2**32 - 1))
 def test_rounding_noise_does_not_break_ties(scores: np.ndarray, seed: int) -> None:
     noisy = scores * (1 + np.random.default_rng(seed).uniform(-1e-14, 1e-14, scores.shape))
@@ -53,7 +51,6 @@ def test_one_row_may_be_given_flat() -> None:
     assert ranks(np.array([[3.0, 5.0]])).tolist() == [[2, 1]]
 
 
-@settings(max_examples=40, deadline=None)
 @given(COARSE)
 def test_stability_and_probabilities_are_counts_of_the_ranks(scores: np.ndarray) -> None:
     draws = draws_of(scores)

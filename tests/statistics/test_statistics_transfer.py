@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from statistics_oracle import loop_scores, sorted_ranks
 
@@ -83,7 +83,6 @@ def test_ties_in_a_track_are_shared_or_ordered_as_asked() -> None:
     assert ordered.point.tolist() == [-1.0, -2.0]
 
 
-@settings(deadline=None)
 @given(st.integers(1, 500), st.data())
 def test_rank_points_fall_evenly_from_one_to_zero(n: int, data: st.DataObject) -> None:
     rank = data.draw(st.integers(1, n))
@@ -105,7 +104,6 @@ def test_overall_scores_average_what_was_entered_or_everything() -> None:
     assert all_track_score({}) == 0.0
 
 
-@settings(deadline=None)
 @given(st.floats(1e-3, 1e3), st.floats(1e-2, 10))
 def test_the_required_number_of_units_is_the_smallest_that_suffices(sigma: float, nu: float) -> None:
     n = required_units(sigma, nu)

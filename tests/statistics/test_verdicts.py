@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -24,7 +24,6 @@ from neuroarena.statistics import (
 )
 from neuroarena.statistics.guarded import correct_skew, guarded_interval, guarded_p, restore_skew
 
-EXAMPLES = settings(max_examples=40)
 NUMBERS = ("delta", "se", "df", "skew", "g_eff", "p", "p_holm", "level")
 
 
@@ -51,7 +50,6 @@ def ends(rows: pd.DataFrame, name: str) -> np.ndarray:
     return np.array(rows[name].tolist()).T
 
 
-@EXAMPLES
 @given(boards(), st.sampled_from([0.001, 0.01, 0.05]))
 def test_star_interval_p_letters_and_ranks_say_the_same(board: Any, alpha: float) -> None:
     table, clusters, nu = board
@@ -70,7 +68,6 @@ def test_star_interval_p_letters_and_ranks_say_the_same(board: Any, alpha: float
         assert lowest <= 1 + list(shared.index).index(team) <= highest
 
 
-@EXAMPLES
 @given(boards())
 def test_judged_contains_the_95_percent_interval_which_contains_the_difference(board: Any) -> None:
     table, clusters, nu = board
@@ -86,7 +83,6 @@ def test_judged_contains_the_95_percent_interval_which_contains_the_difference(b
     assert (rows["p_holm"] >= rows["p"]).all()
 
 
-@EXAMPLES
 @given(boards())
 def test_verdict_and_margin_follow_from_the_judged_interval_and_nu(board: Any) -> None:
     table, clusters, nu = board
@@ -121,7 +117,6 @@ def assert_same(found: pd.DataFrame, expected: pd.DataFrame, scale: float = 1.0)
         np.testing.assert_allclose(ours, theirs, rtol=1e-6, atol=1e-9 * max(1, scale))
 
 
-@EXAMPLES
 @given(boards(), st.randoms(use_true_random=False))
 def test_the_order_of_units_levels_and_teams_is_irrelevant(board: Any, random: Any) -> None:
     table, clusters, nu = board
@@ -133,7 +128,6 @@ def test_the_order_of_units_levels_and_teams_is_irrelevant(board: Any, random: A
     assert_same(found, verdicts(table, clusters=clusters, nu=nu))
 
 
-@EXAMPLES
 @given(boards(), st.floats(0.01, 100), st.floats(-10, 10))
 def test_a_change_of_scale_or_origin_keeps_the_verdicts(board: Any, scale: float, origin: float) -> None:
     table, clusters, nu = board
@@ -141,7 +135,6 @@ def test_a_change_of_scale_or_origin_keeps_the_verdicts(board: Any, scale: float
     assert_same(found, verdicts(table, clusters=clusters, nu=nu), scale)
 
 
-@EXAMPLES
 @given(boards())
 def test_turning_all_scores_round_mirrors_every_pair(board: Any) -> None:
     table, clusters, nu = board
@@ -150,7 +143,6 @@ def test_turning_all_scores_round_mirrors_every_pair(board: Any) -> None:
     assert_same(turned.assign(skew=-turned["skew"]), rows.assign(skew=-rows["skew"]))
 
 
-@EXAMPLES
 @given(boards())
 def test_clusters_of_one_unit_are_no_clusters(board: Any) -> None:
     table, _, nu = board
@@ -160,7 +152,6 @@ def test_clusters_of_one_unit_are_no_clusters(board: Any) -> None:
     pd.testing.assert_frame_equal(found.drop(columns="scope"), expected.drop(columns="scope"))
 
 
-@EXAMPLES
 @given(boards())
 def test_a_twin_is_equivalent_and_shares_every_verdict(board: Any) -> None:
     table, clusters, nu = board
@@ -174,7 +165,6 @@ def test_a_twin_is_equivalent_and_shares_every_verdict(board: Any) -> None:
         assert (one["p"], one["level"]) == (other["p"], other["level"])
 
 
-@EXAMPLES
 @given(st.integers(6, 40), st.integers(0, 1000))
 def test_without_skew_it_is_the_paired_t_of_scipy(n_units: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -211,7 +201,6 @@ def test_holm_rejects_exactly_what_passes_the_level_it_was_judged_at(p_values: l
     np.testing.assert_array_equal(p_holm <= 0.0501, np.array(p_values) <= alphas)
 
 
-@EXAMPLES
 @given(boards())
 def test_the_score_of_a_team_lies_in_its_interval_and_in_the_range_of_the_metric(board: Any) -> None:
     table, clusters, _ = board
@@ -221,7 +210,6 @@ def test_the_score_of_a_team_lies_in_its_interval_and_in_the_range_of_the_metric
     assert ((found["score"] <= found["high"]) & (found["high"] <= bounds[1])).all()
 
 
-@settings(max_examples=25)
 @given(st.integers(2, 17), st.integers(0, 1000))
 def test_all_sign_patterns_are_counted(n_levels: int, seed: int) -> None:
     differences = np.random.default_rng(seed).integers(-3, 5, n_levels) / 10
@@ -239,7 +227,6 @@ def test_random_sign_patterns_come_near_the_exact_p_and_are_never_zero() -> None
     assert sign_flip_p(np.ones(50))[0] == 1 / 10_000
 
 
-@EXAMPLES
 @given(st.integers(0, 10_000))
 def test_a_p_of_exactly_alpha_is_better_and_its_interval_excludes_zero(seed: int) -> None:
     moments = jackknife(leave_out(np.random.default_rng(seed).exponential(size=(8, 2))), audit=False)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from inference_golden import golden, needs_golden
 from scipy import stats
@@ -42,7 +42,6 @@ def test_the_ranks_and_taus_of_the_golden_board() -> None:
     assert found.warnings == ()  # a tau of 0.8 is enough
 
 
-@settings(max_examples=30)
 @given(st.integers(2, 9), st.integers(0, 1000))
 def test_tau_and_ranks_equal_scipy(n_teams: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -95,7 +94,6 @@ def test_the_chance_of_equivalence_is_the_simulated_one(n_units: int, power: flo
     assert equivalent_power(1.0, 1.0, n_units) == pytest.approx(power, abs=0.015)
 
 
-@settings(max_examples=20)
 @given(st.floats(0.2, 3), st.integers(2, 30), st.floats(0.5, 0.95))
 def test_the_units_needed_are_enough_and_one_fewer_are_not(ratio: float, n_teams: int, power: float) -> None:
     for units, chance in ((units_for_better, better_power), (units_for_equivalent, equivalent_power)):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from neuroarena.benchmarks import Benchmark, Fold, Split, load_benchmark
@@ -164,7 +164,6 @@ def made_up() -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("rule", [later_sessions, cross_session, leave_one_subject_out])
-@settings(max_examples=15)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_the_hash_of_a_split_does_not_depend_on_the_order_of_rows(rule: Any, seed: int) -> None:
     order = np.random.default_rng(seed).permutation(len(made_up()))

@@ -10,7 +10,7 @@ import pytest
 import sklearn.linear_model
 import xarray as xr
 from bsm_arrays import assembly, pair
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import pearsonr
 from sklearn.cross_decomposition import PLSRegression
@@ -219,7 +219,6 @@ def test_splits_are_those_of_sklearn(options: dict[str, Any], expected: Any, gro
         np.testing.assert_array_equal(test, test2)
 
 
-@settings(max_examples=15)
 @given(seed=st.integers(0, 10_000), shift=st.floats(-100, 100), scale=st.floats(0.01, 100))
 def test_a_shift_and_scale_of_the_responses_changes_no_correlation(seed: int, shift: float, scale: float):
     source, target = pair(n=80, p=10, q=3, seed=seed)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from neuroarena.benchmarks import Benchmark, Split, load_benchmark
@@ -136,7 +136,6 @@ def test_no_judged_image_and_no_look_alike_is_trained_on(benchmark: Benchmark, s
 
 
 @given(st.integers(0, 2**32 - 1))
-@settings(max_examples=10, deadline=None)
 def test_the_split_does_not_change_with_the_order_of_rows(
     benchmark: Benchmark, split: Split, seed: int
 ) -> None:

@@ -9,7 +9,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from neuroarena.errors import InputError
@@ -156,7 +156,6 @@ def test_columns_may_be_asked_by_their_own_names(synthetic):
     pd.testing.assert_frame_equal(asked, examples("volume", **small_session()))
 
 
-@settings(max_examples=40)
 @given(
     sentences=st.lists(st.sampled_from("abc"), min_size=2, max_size=40),
     seed=st.integers(0, 2**16),

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from neuroarena.benchmarks import Fold, Split
@@ -75,7 +75,6 @@ def gaps_between(table: pd.DataFrame, first: tuple[str, ...], second: tuple[str,
     return gaps[in_a == in_b]
 
 
-@settings(max_examples=12)
 @given(table=sessions(), n_folds=st.sampled_from([2, 5]))
 def test_no_two_parts_share_a_sample_and_a_window_lies_between_them(table, n_folds):
     length = int((table["stop"] - table["start"]).iloc[0])
@@ -104,7 +103,6 @@ def test_no_two_parts_share_a_sample_and_a_window_lies_between_them(table, n_fol
         assert (measured["class_cuts_differ_s"] == 0).all()
 
 
-@settings(max_examples=20)
 @given(table=sessions(), validation=st.booleans())
 def test_the_measurement_equals_one_by_brute_force(table, validation):
     table = table[table["session"] == "btbank1_1"]

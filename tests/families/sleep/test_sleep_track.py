@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from neuroarena.benchmarks import Benchmark, load_benchmark
@@ -128,7 +128,6 @@ def test_nobody_is_judged_who_was_trained_on(benchmark_of: Benchmark):
         assert not set(person[list(fold.train)]) & set(person[list(fold.test)])
 
 
-@settings(max_examples=15)
 @given(st.randoms(use_true_random=False))
 def test_folds_do_not_change_with_the_order_of_rows_or_when_someone_is_missing(random):
     """Trap 2, on this track."""

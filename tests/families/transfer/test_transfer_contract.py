@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from neuroarena.decoders import Context, Group, load_decoder
@@ -218,7 +218,6 @@ def test_what_breaks_the_contract_is_named(case):
 
 
 @given(st.integers(1, 6), st.integers(1, 9))
-@settings(max_examples=20)
 def test_any_finite_matrix_of_the_right_length_is_taken(n, length):
     answer = np.random.default_rng(n).standard_normal((n, length))
     assert encoded(Broken(answer), noise(n), EEG, 100.0).dtype == np.float32
