@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import shutil
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
 from neuroprobe_runs import make_runs
+from twin_copies import copy_twin
 
 from neuroarena import load_benchmark
 from neuroarena.errors import InputError
@@ -123,7 +123,7 @@ def test_neither_the_offset_of_windows_nor_the_number_of_electrodes_makes_a_diff
 @pytest.fixture
 def real_folder(twin_root: Path, tmp_path: Path) -> Path:
     """The small twin without its card: a folder that says it is real."""
-    root = shutil.copytree(twin_root, tmp_path / "real", copy_function=shutil.copy2)
+    root = copy_twin(twin_root, tmp_path / "real")
     (root / "simulated.json").unlink()
     return root
 

@@ -67,13 +67,16 @@ def no_last_index(root: Path) -> None:
     table.to_csv(path, index=False)
 
 
+SPOILT_RECORDING = "sub_1_trial002.h5"
+
+
 def signal(value: float, where: slice = slice(None)) -> Callable[[Path], None]:
     """Put a value into the signal of T1bIc5 of session 1_2."""
 
     def spoil(root: Path) -> None:
         labels = json.loads((root / "electrode_labels" / "sub_1" / "electrode_labels.json").read_text())
         place = [label.strip("*#") for label in labels].index("T1bIc5")
-        with h5py.File(root / "sub_1_trial002.h5", "r+") as file:
+        with h5py.File(root / SPOILT_RECORDING, "r+") as file:
             file[f"data/electrode_{place}"][where] = value
 
     return spoil
@@ -159,7 +162,7 @@ BAD = {
 @pytest.mark.parametrize("case", BAD)
 def test_bad_input_is_named_in_one_sentence(case, twin, tmp_path, monkeypatch, capsys):
     spoil, task, options, message = BAD[case]
-    root = copy_twin(twin, tmp_path / "spoilt")
+    root = copy_twin(twin, tmp_path / "spoilt", SPOILT_RECORDING)
     spoil(root)
     asked = (
         f"run neuroprobe/{task} --data {root} --decoder chance --workers 1 --out {tmp_path / 'out'} {options}"
@@ -177,7 +180,7 @@ def test_bad_input_is_named_in_one_sentence(case, twin, tmp_path, monkeypatch, c
 
 @pytest.fixture
 def spoilt(twin: Path, tmp_path: Path) -> Path:
-    return shutil.copytree(twin, tmp_path / "spoilt", copy_function=shutil.copy2)
+    return copy_twin(twin, tmp_path / "spoilt", SPOILT_RECORDING)
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])

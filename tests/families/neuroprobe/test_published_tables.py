@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from twin_copies import copy_twin
 
 from neuroarena import evaluate, load_benchmark
 from neuroarena.errors import InputError
@@ -32,14 +33,7 @@ def publish(root: Path, trial: int, words: pd.DataFrame | None, nonverbal: pd.Da
 @pytest.fixture
 def root(twin_root: Path, tmp_path: Path) -> Path:
     """A copy of the small twin without its recordings' bytes: they are not read."""
-    return shutil.copytree(twin_root, tmp_path / "copy", copy_function=link)
-
-
-def link(source: str, target: str) -> None:
-    if source.endswith(".h5"):
-        Path(target).hardlink_to(source)
-    else:
-        shutil.copy2(source, target)
+    return copy_twin(twin_root, tmp_path / "copy")
 
 
 def windows(root: Path, task: str = "speech", definition: str = "2025.10", **options: Any) -> pd.DataFrame:
