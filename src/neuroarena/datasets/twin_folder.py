@@ -18,6 +18,8 @@ LEAKS = ("channel", "length", "order")
 
 # Option -> (kind, least, most).
 Limits = Mapping[str, tuple[type, float, float]]
+# Called after each step of a simulation: steps done, steps in all, what was written.
+Progress = Callable[[int, int, str], None]
 Writer = Callable[[Path, dict[str, Any]], dict[str, Any]]
 
 

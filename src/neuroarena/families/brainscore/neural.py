@@ -86,7 +86,7 @@ class NeuralBenchmark(BenchmarkBase):
         # A broken ceiling must surface before the model runs for an hour.
         self.checked_ceiling()
         candidate.start_recording(self.region, time_bins=self.timebins)
-        source = shown(candidate, self._stimuli, self._visual_degrees, self._number_of_trials)
+        source = show_stimuli(candidate, self._stimuli, self._visual_degrees, self._number_of_trials)
         raw = self._similarity_metric(source, self._assembly)
         return normalise(raw, self, self._normalisation)
 
@@ -157,7 +157,7 @@ class TrainTestNeuralBenchmark(BenchmarkBase):
         source = {}
         for part, stimuli in (("train", self._train_stimuli), ("test", self._test_stimuli)):
             candidate.start_recording(self.region, time_bins=self.timebins)
-            source[part] = shown(candidate, stimuli, self._visual_degrees, self._number_of_trials)
+            source[part] = show_stimuli(candidate, stimuli, self._visual_degrees, self._number_of_trials)
         if self._alpha_coord is None:
             return self._score_of(source, slice(None))
         return self._mean_over_values(source, self._alpha_coord)
@@ -250,7 +250,7 @@ def bins_to_record(array: xr.DataArray, given: TimeBins | None, identifier: str)
     return bins
 
 
-def shown(candidate: BrainModel, stimuli: StimulusSet, degrees: float, trials: int) -> xr.DataArray:
+def show_stimuli(candidate: BrainModel, stimuli: StimulusSet, degrees: float, trials: int) -> xr.DataArray:
     """Place stimuli on a model's screen and return its checked recordings."""
     placed = place_on_screen(
         stimuli, target_visual_degrees=candidate.visual_degrees(), source_visual_degrees=degrees

@@ -19,7 +19,7 @@ from neuroarena.families.brainscore.neural import (
     check_metric,
     check_recordings,
     check_trials,
-    shown,
+    show_stimuli,
 )
 
 
@@ -80,7 +80,7 @@ class RSABenchmark(BenchmarkBase):
         check_model(candidate)
         self.checked_ceiling()
         candidate.start_recording(self.region, time_bins=self.timebins)
-        source = shown(candidate, self._stimuli, self._visual_degrees, self._number_of_trials)
+        source = show_stimuli(candidate, self._stimuli, self._visual_degrees, self._number_of_trials)
         subjects = self._assembly["subject"].values
         scores = [
             float(self._similarity_metric(source, self._assembly.isel(neuroid=subjects == subject)))

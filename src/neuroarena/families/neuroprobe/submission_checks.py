@@ -123,7 +123,7 @@ def as_object(value: Any, field: str, where: str) -> dict[str, Any]:
     if isinstance(value, dict):
         return value
     named = f'field "{field}"' if field else "the file"
-    raise SubmissionError("structure", where, field, f"{named} must be an object, got {shown(value)}")
+    raise SubmissionError("structure", where, field, f"{named} must be an object, got {format_json(value)}")
 
 
 def required(data: Mapping[str, Any], key: str, field: str, where: str) -> Any:
@@ -138,10 +138,12 @@ def text(data: Mapping[str, Any], key: str, where: str) -> str:
     """Return a field that must be text, on one line where it is shown on boards."""
     value = required(data, key, "", where)
     if not isinstance(value, str):
-        raise SubmissionError("structure", where, key, f'field "{key}" must be text, got {shown(value)}')
+        raise SubmissionError(
+            "structure", where, key, f'field "{key}" must be text, got {format_json(value)}'
+        )
     # Names are printed on terminals, which obey control characters.
     if key != "description" and not value.isprintable():
-        words = f'field "{key}" holds characters that cannot be printed: {shown(value)}'
+        words = f'field "{key}" holds characters that cannot be printed: {format_json(value)}'
         raise SubmissionError("names", where, key, words)
     return value
 
@@ -159,7 +161,7 @@ def number(
         good = abs(value) < 2**53 if isinstance(value, int) else math.isfinite(value)
     if not good:
         name = _joined(field, key)
-        words = f'field "{name}" must be {expected}, got {shown(value)}'
+        words = f'field "{name}" must be {expected}, got {format_json(value)}'
         raise SubmissionError("numbers", where, name, words)
     return float(value)
 
@@ -223,7 +225,7 @@ def _block_rows(
             raise SubmissionError("window", where, inner, words)
         folds = required(block, "folds", inner, where)
         if not isinstance(folds, list) or not folds:
-            words = f'field "{inner}.folds" must be a list of one or more folds, got {shown(folds)}'
+            words = f'field "{inner}.folds" must be a list of one or more folds, got {format_json(folds)}'
             raise SubmissionError("structure", where, f"{inner}.folds", words)
         for position, fold in enumerate(folds):
             own = f"{inner}.folds[{position}]"
@@ -314,7 +316,7 @@ def _joined(field: str, key: str) -> str:
     return f"{field}.{key}" if field else key
 
 
-def shown(value: Any) -> str:
+def format_json(value: Any) -> str:
     """Format a value as JSON for a message, truncated when it is long."""
     try:
         words = json.dumps(value)

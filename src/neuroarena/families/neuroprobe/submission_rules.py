@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from neuroarena.families.neuroprobe.submission_checks import SPLIT_FOLDERS, shown
+from neuroarena.families.neuroprobe.submission_checks import SPLIT_FOLDERS, format_json
 from neuroarena.families.neuroprobe.submissions import ACCOMPANYING, HEADER_TEXTS
 from neuroarena.families.neuroprobe.tasks import TASKS
 
@@ -145,11 +145,11 @@ def _header_problems(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         if key not in data:
             yield key, f'field "{key}" is missing'
         elif not isinstance(data[key], str):
-            yield key, f'field "{key}" must be text, got {shown(data[key])}'
+            yield key, f'field "{key}" must be text, got {format_json(data[key])}'
     if "timestamp" not in data:
         yield "timestamp", 'field "timestamp" is missing'
     elif not _is_number(data["timestamp"]):
-        yield "timestamp", f'field "timestamp" must be a number, got {shown(data["timestamp"])}'
+        yield "timestamp", f'field "timestamp" must be a number, got {format_json(data["timestamp"])}'
 
 
 def _metadata_rule(folder: Path) -> Iterator[Finding]:
@@ -193,7 +193,7 @@ def _block_problems(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         for name, block in blocks.items():
             inner = f"{field}.{name}"
             if not isinstance(block, dict):
-                yield inner, f'field "{inner}" must be an object, got {shown(block)}'
+                yield inner, f'field "{inner}" must be an object, got {format_json(block)}'
                 continue
             for key in ("time_bin_start", "time_bin_end"):
                 if not _is_number(block.get(key)):
@@ -203,15 +203,15 @@ def _block_problems(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def _fold_problems(folds: Any, field: str) -> Iterator[tuple[str, str]]:
     if not isinstance(folds, list) or not folds:
-        yield field, f'field "{field}" must be a list of one or more folds, got {shown(folds)}'
+        yield field, f'field "{field}" must be a list of one or more folds, got {format_json(folds)}'
         return
     for at, fold in enumerate(folds):
         own = f"{field}[{at}].test_roc_auc"
         score: Any = fold.get("test_roc_auc") if isinstance(fold, dict) else None
         if not _is_number(score):
-            yield own, f'field "{own}" must be a number in [0, 1], got {shown(score)}'
+            yield own, f'field "{own}" must be a number in [0, 1], got {format_json(score)}'
         elif not 0 <= score <= 1:
-            yield own, f'field "{own}" must lie in [0, 1], got {shown(score)}'
+            yield own, f'field "{own}" must lie in [0, 1], got {format_json(score)}'
 
 
 def _said(path: Path) -> str | None:

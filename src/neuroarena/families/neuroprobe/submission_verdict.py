@@ -228,11 +228,11 @@ def _as_finding(error: SubmissionError) -> Finding:
 def _header_findings(data: Mapping[str, Any], metadata: Mapping[str, Any], where: str) -> Iterator[Finding]:
     name, own = metadata.get("model_name"), data.get("model_name")
     if name and own is not None and own != name:
-        words = f"it names the model {checks.shown(own)}, but metadata.json names {checks.shown(name)}"
+        words = f"it names the model {checks.format_json(own)}, but metadata.json names {checks.format_json(name)}"
         yield Finding("names", where, "model_name", words)
     time = data.get("timestamp")
     if isinstance(time, bool) or (isinstance(time, int | float) and not abs(time) < 2**53):
-        words = f'field "timestamp" must be a finite number, got {checks.shown(time)}'
+        words = f'field "timestamp" must be a finite number, got {checks.format_json(time)}'
         yield Finding("numbers", where, "timestamp", words)
 
 
@@ -243,7 +243,7 @@ def _repeated_folds(data: Mapping[str, Any], where: str) -> Iterator[Finding]:
             twice = [number for at, number in enumerate(numbers) if number in numbers[:at]]
             if twice:
                 field = f"evaluation_results.{session}.population.{name}.folds"
-                yield Finding("duplicates", where, field, f"fold {checks.shown(twice[0])} occurs twice")
+                yield Finding("duplicates", where, field, f"fold {checks.format_json(twice[0])} occurs twice")
 
 
 def _judged(scores: pd.DataFrame) -> Iterable[tuple[str, str, str, pd.DataFrame]]:

@@ -158,7 +158,7 @@ def read_simulated(metadata: Mapping[str, Any], where: str) -> bool:
     """Return whether ``metadata.json`` says that the recordings were generated."""
     simulated = metadata.get("simulated", False)
     if not isinstance(simulated, bool):
-        words = f'field "simulated" must be true or false, got {checks.shown(simulated)}'
+        words = f'field "simulated" must be true or false, got {checks.format_json(simulated)}'
         raise SubmissionError("structure", where, "simulated", words)
     return simulated
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from neuroarena.datasets.twin_folder import Limits, check_options, spell_flag, write_twin
+from neuroarena.datasets.twin_folder import Limits, Progress, check_options, spell_flag, write_twin
 from neuroarena.errors import InputError
 from neuroarena.families.bci.bci_commands import latents as planted
 from neuroarena.families.bci.bci_commands import twin_files as files
@@ -42,8 +41,6 @@ LIMITS: Limits = {
 }
 # Independent random streams, so that one part can change without the others.
 PERSON, DRIFT, RUN = range(3)
-
-Progress = Callable[[int, int, str], None]
 
 
 def simulate(

@@ -20,7 +20,7 @@ from neuroarena.families.brainscore.definitions.files import mark_simulated, pla
 from neuroarena.families.brainscore.errors import ConfigError
 from neuroarena.families.brainscore.kept_rows import offer_rows
 from neuroarena.families.brainscore.metrics.rdm import compare_rdms, dissimilarities
-from neuroarena.families.brainscore.neural import shown
+from neuroarena.families.brainscore.neural import show_stimuli
 from neuroarena.families.brainscore.stimuli import StimulusSet
 
 BRAINS = "92_brainRDMs.mat"
@@ -89,7 +89,7 @@ class DissimilarityBenchmark(BenchmarkBase):
         check_model(candidate)
         self.checked_ceiling()
         candidate.start_recording(self.region, time_bins=self.timebins)
-        source = shown(candidate, self.stimuli, self._visual_degrees, 1)
+        source = show_stimuli(candidate, self.stimuli, self._visual_degrees, 1)
         if "time_bin" in source.dims:
             raise ConfigError(
                 f"{self.identifier}: the model answered in several time bins, but only one was requested."

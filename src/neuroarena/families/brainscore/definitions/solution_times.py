@@ -15,7 +15,7 @@ from neuroarena.families.brainscore.brain_score import Score
 from neuroarena.families.brainscore.definitions.files import mark_simulated, read_study
 from neuroarena.families.brainscore.errors import ConfigError, DataQualityError
 from neuroarena.families.brainscore.loading import load_metric
-from neuroarena.families.brainscore.neural import shown
+from neuroarena.families.brainscore.neural import show_stimuli
 from neuroarena.families.brainscore.stimuli import StimulusSet
 
 TIME_BINS: TimeBins = [(start, start + 10) for start in range(70, 250, 10)]
@@ -97,7 +97,7 @@ class SolutionTimeBenchmark(BenchmarkBase):
         return normalise(raw, self, "ratio")
 
     def _show_stimuli(self, candidate: BrainModel, stimuli: StimulusSet) -> xr.DataArray:
-        return shown(candidate, stimuli, self._visual_degrees, self._number_of_trials)
+        return show_stimuli(candidate, stimuli, self._visual_degrees, self._number_of_trials)
 
 
 def kar_2019(data: str | Path | None = None, version: int = 2) -> SolutionTimeBenchmark:

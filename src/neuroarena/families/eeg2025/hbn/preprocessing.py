@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import numpy as np
 
 from neuroarena import atomic
 from neuroarena.datasets.card import CARD
+from neuroarena.datasets.twin_folder import Progress
 from neuroarena.errors import InputError
 from neuroarena.families.eeg2025.hbn.bdf_writer import write_bdf
 from neuroarena.families.eeg2025.hbn.facts import CHANNELS, RATE_HZ
@@ -28,8 +28,6 @@ RESAMPLE_EDGES, RESAMPLE_BETA = (0.8, 1.0), 5.0
 RECORD = "preprocessing.json"
 # Channels are filtered in groups of this many, so that memory scales with a group and not with the recording.
 _GROUP = 8
-
-Progress = Callable[[int, int, str], None]
 
 
 def preprocess(

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import functools
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from neuroarena.datasets.twin_folder import Limits, check_options, write_twin
+from neuroarena.datasets.twin_folder import Limits, Progress, check_options, write_twin
 from neuroarena.errors import InputError
 from neuroarena.families.eeg2025.hbn.bdf_writer import write_bdf
 from neuroarena.families.eeg2025.hbn.twin_events import tell
@@ -42,8 +42,6 @@ LIMITS: Limits = {
     "seed": (int, 0, 2**32 - 1),
     "strength": (float, 0.0, 1.15),
 }
-
-Progress = Callable[[int, int, str], None]
 
 
 @dataclass

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from neuroarena.datasets.twin_folder import Limits, check_options, spell_flag, write_twin
+from neuroarena.datasets.twin_folder import Limits, Progress, check_options, spell_flag, write_twin
 from neuroarena.errors import InputError
 
 GENERATOR = "neuroarena things_eeg2 twin"
@@ -46,8 +46,6 @@ LIMITS: Limits = {
 # Independent random streams, so that one part can change without the others.
 IMAGES, PERSON, EPOCHS, IDEAL = range(4)
 IMAGES_A_CONCEPT = 10
-
-Progress = Callable[[int, int, str], None]
 
 
 def simulate(

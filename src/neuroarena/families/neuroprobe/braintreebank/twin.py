@@ -14,7 +14,7 @@ import h5py
 import numpy as np
 import pandas as pd
 
-from neuroarena.datasets.twin_folder import Limits, check_options, write_twin
+from neuroarena.datasets.twin_folder import Limits, Progress, check_options, write_twin
 from neuroarena.families.neuroprobe.braintreebank import twin_montage as montages
 from neuroarena.families.neuroprobe.braintreebank import twin_signal as signals
 from neuroarena.families.neuroprobe.braintreebank import twin_transcript as transcripts
@@ -51,8 +51,6 @@ LIMITS: Limits = {
     "ideal": (float, 0.5, 0.999),
     "strength": (float, 0.0, 10.0),
 }
-
-Progress = Callable[[int, int, str], None]
 
 
 def simulate(

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from neuroarena.datasets.twin_folder import Limits, check_options, write_twin
+from neuroarena.datasets.twin_folder import Limits, Progress, check_options, write_twin
 from neuroarena.errors import MissingDependency
 from neuroarena.families.sleep.sleep_edf import twin_sleep as sleep
 from neuroarena.families.sleep.sleep_edf.twin_signal import make_eeg
@@ -39,8 +38,6 @@ LIMITS: Limits = {
     "seed": (int, 0, 2**32 - 1),
     "strength": (float, 0.0, 10.0),
 }
-
-Progress = Callable[[int, int, str], None]
 
 
 def simulate(

@@ -5,13 +5,12 @@ from __future__ import annotations
 import datetime
 import functools
 import itertools
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from neuroarena.datasets.twin_folder import Limits, check_options, write_twin
+from neuroarena.datasets.twin_folder import Limits, Progress, check_options, write_twin
 from neuroarena.errors import MissingDependency
 from neuroarena.families.sleep.sleep_edf import twin_sleep as sleep
 from neuroarena.families.sleep.sleep_edf.twin_signal import make_eeg
@@ -33,8 +32,6 @@ LIMITS: Limits = {
     "strength": (float, 0.0, 10.0),
 }
 _TEXTS = {"W": ("W",), "N1": ("1",), "N2": ("2",), "N3": ("3", "4"), "R": ("R",)}
-
-Progress = Callable[[int, int, str], None]
 
 
 def simulate(
