@@ -47,6 +47,8 @@ _MODEL_STAGES = {
     "shape": "wrong output shape",
     "values": "wrong output values",
 }
+# Libraries that submissions of 2025 use and that are optional here -> the extra that brings each.
+_EXTRAS = {"braindecode": "zoo"}
 # Before the first window nothing can leak that the participant does not know. Afterwards a traceback could carry
 # signals out, so only little of it is repeated.
 _TRACE_BEFORE, _TRACE_AFTER = 2000, 300
@@ -164,7 +166,7 @@ def answer_challenges(
     InputError
         For windows of another shape, or none.
     MissingDependency
-        When torch is not installed.
+        When torch is not installed, or the submission imports braindecode and the extra "zoo" is not.
     """
     if fresh_copy and rng is None:
         raise InputError("A fresh copy for every window needs a random order: pass a generator as rng.")
@@ -265,6 +267,9 @@ class _Model:
         outcome = self.line.outcome()
         if outcome.status == "memory":
             raise self._stopped(outcome)
+        # Believed only where it is true: the name comes from the participant's process.
+        if stage == "library" and reason in _EXTRAS and importlib.util.find_spec(reason) is None:
+            raise MissingDependency(reason, _EXTRAS[reason], self.name)
         most = _TRACE_AFTER if self._asked else _TRACE_BEFORE
         said = printable(reason, most).strip() + (f"\n{printable(trace, most).strip()}" if trace else "")
         if stage in _FILE_STAGES and not self._asked:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import sys
-import types
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,16 +10,14 @@ import numpy as np
 
 from neuroarena.decoders.networks.decoder import NetworkDecoder
 from neuroarena.errors import InputError, MissingDependency
+from neuroarena.families.eeg2025.guest.zoo_names import prepare_imports
 from neuroarena.features import FeatureChain
-
-_EXTENSION = "torchaudio._extension"
 
 
 def import_zoo(who: str) -> Any:
     """Import the models of braindecode.
 
-    braindecode imports torchaudio, whose usual build brings CUDA libraries that are absent beside a CPU torch. Its
-    networks of EEG need none of that, so a stand-in replaces the compiled part before the first import.
+    See :func:`neuroarena.families.eeg2025.guest.zoo_names.prepare_imports` for what it needs beside a CPU torch.
 
     Raises
     ------
@@ -30,34 +26,12 @@ def import_zoo(who: str) -> Any:
     """
     if importlib.util.find_spec("braindecode") is None:
         raise MissingDependency("braindecode", "zoo", who)
-    if "torchaudio" not in sys.modules and _EXTENSION not in sys.modules:
-        sys.modules[_EXTENSION] = _stand_in()
+    prepare_imports()
     try:
         import braindecode.models as models
     except (ImportError, OSError) as error:
         raise MissingDependency(f"a braindecode that can be imported ({error})", "zoo", who) from error
     return models
-
-
-def _stand_in() -> types.ModuleType:
-    """Make a module that reports every compiled extension of torchaudio as missing."""
-
-    def untouched(function: Any) -> Any:
-        return function
-
-    def decorator(*_: Any, **__: Any) -> Any:
-        return untouched
-
-    module: Any = types.ModuleType(_EXTENSION)
-    module._IS_TORCHAUDIO_EXT_AVAILABLE = False
-    module._IS_RIR_AVAILABLE = False
-    module._IS_ALIGN_AVAILABLE = False
-    module.lazy_import_sox_ext = decorator
-    module.fail_if_no_rir = untouched
-    module.fail_if_no_align = untouched
-    module._check_cuda_version = lambda: None
-    stand_in: types.ModuleType = module
-    return stand_in
 
 
 @dataclass

@@ -24,6 +24,8 @@ from neuroarena.sandbox.guest.wire import Message
 
 RATE_HZ = 100
 _TRACE_LINES = 8
+# Libraries that a submission may expect and that are optional here; the host knows which extra brings each.
+_OPTIONAL = ("braindecode",)
 
 
 class Problem(Exception):
@@ -69,6 +71,8 @@ def load(challenge: int, folder: str) -> tuple[Any, Any]:
     Problem
         For a missing name, a wrong signature, or whatever the submission raises.
     """
+    # By its plain name: in here the modules of this folder belong to no package.
+    importlib.import_module("zoo_names").prepare_imports()
     os.chdir(folder)
     sys.path[:1] = [folder, os.path.join(folder, "python_packages")]
     module = attempt("import", lambda: importlib.import_module("submission"))
@@ -116,6 +120,8 @@ def attempt(stage: str, work: Callable[[], Any]) -> Any:
     except Problem:
         raise
     except BaseException as error:
+        if isinstance(error, ModuleNotFoundError) and error.name in _OPTIONAL:
+            raise Problem("library", str(error.name)) from error
         lines = "".join(traceback.format_exception(error)).rstrip().splitlines()
         said = ": ".join([type(error).__name__, *str(error).splitlines()[:1]])
         raise Problem(stage, said, "\n".join(lines[-_TRACE_LINES:])) from error
