@@ -12,6 +12,7 @@ from pathlib import Path
 BENCHES = (
     "bench_start",
     "bench_features",
+    "bench_storage",
     "bench_statistics",
     "bench_verdicts",
     "bench_board",

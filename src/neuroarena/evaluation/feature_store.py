@@ -63,18 +63,23 @@ class FeatureStore:
 
     def compute(self, recording: Recording, starts: np.ndarray) -> None:
         """Compute the features of these windows and store them as one shard."""
-        shard: np.ndarray | None = None
-        for positions, windows in recording.iter_windows(starts, self.length, chunk=_READ_CHUNK):
-            values, _ = self.chain(windows, recording.channels, recording.rate_hz)
-            if shard is None:
-                shard = np.empty((len(starts), *values.shape[1:]), dtype=np.float32)
-            shard[positions] = values
+        shard = self._featurize(recording, starts)
         if shard is None:
             return
         name = digest(starts.tolist())[:24]
         for entry, array in ((self._features(name), shard), (self._starts(name), starts)):
             with self.cache.writing(entry) as writer:
                 np.lib.format.write_array(cast(Any, writer), array, allow_pickle=False)
+
+    def _featurize(self, recording: Recording, starts: np.ndarray) -> np.ndarray | None:
+        """Return the features of these windows: float32 array (n, channels, ...); None for no windows."""
+        shard: np.ndarray | None = None
+        for positions, windows in recording.iter_windows(starts, self.length, chunk=_READ_CHUNK):
+            values, _ = self.chain(windows, recording.channels, recording.rate_hz)
+            if shard is None:
+                shard = np.empty((len(starts), *values.shape[1:]), dtype=np.float32)
+            shard[positions] = values
+        return shard
 
     def gather(self, recording: Recording, starts: np.ndarray) -> np.ndarray:
         """Return the features of these windows in this order: float32 array (n, channels, ...).
@@ -86,12 +91,12 @@ class FeatureStore:
         NeuroarenaError
             When what is written cannot be read back.
         """
-        gathered, found = self._collect(starts)
+        gathered, found = self._collect(recording, starts)
         if not found.all():
             lost = np.unique(starts[~found])
             for part in cut_shards(lost, self.bytes_a_window(recording)):
                 self.compute(recording, part)
-            gathered, found = self._collect(starts)
+            gathered, found = self._collect(recording, starts)
         if gathered is None or not found.all():
             raise NeuroarenaError(
                 f"{self.cache.root / self.place}: {int((~found).sum())} windows were stored and cannot be read back. "
@@ -105,8 +110,8 @@ class FeatureStore:
         values: Any = self.chain(blank, recording.channels, recording.rate_hz)[0]
         return int(values.nbytes)
 
-    def _collect(self, starts: np.ndarray) -> tuple[np.ndarray | None, np.ndarray]:
-        """Collect stored features, and which of the windows were found."""
+    def _collect(self, recording: Recording, starts: np.ndarray) -> tuple[np.ndarray | None, np.ndarray]:
+        """Collect stored features, and which of the windows were found; a damaged shard is made again as it was."""
         gathered: np.ndarray | None = None
         found = np.zeros(len(starts), dtype=bool)
         for name, shard_starts in self._shards():
@@ -117,7 +122,9 @@ class FeatureStore:
                 continue
             content = self.cache.map(self._features(name))
             if content is None:
-                self.cache.remove(self._starts(name))
+                self.compute(recording, shard_starts)
+                content = self.cache.map(self._features(name))
+            if content is None:
                 continue
             values = _as_array(content)
             if gathered is None:
