@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import os
 import stat
@@ -47,6 +48,33 @@ def test_a_file_is_fetched_whole_and_its_hash_written_down(site, tmp_path, known
     assert (tmp_path / "new" / "sub" / "big.bin").read_bytes() == BIG
     entry = read_record(tmp_path / "new")["big.bin"]
     assert (entry["sha256"], entry["size"], entry["hash_was_known"]) == (sha256(BIG), len(BIG), known)
+
+
+def sha1(content: bytes) -> str:
+    return hashlib.sha1(content, usedforsecurity=False).hexdigest()
+
+
+def test_a_stated_sha1_is_checked_as_a_sha256_is(site, tmp_path):
+    site.files["big.bin"] = BIG
+    good = RemoteFile("big.bin", ("big.bin",), sha1=sha1(BIG))
+    fetch(plan_of(site, good), tmp_path / "good", patience=PATIENCE)
+    entry = read_record(tmp_path / "good")["big.bin"]
+    assert (entry["sha256"], entry["hash_was_known"]) == (sha256(BIG), True)
+    assert [item.state for item in survey(plan_of(site, good), tmp_path / "good")] == ["complete"]
+    bad = RemoteFile("big.bin", ("big.bin",), sha1=sha1(b"other"))
+    with pytest.raises(FetchError, match=sha1(b"other")):
+        fetch(plan_of(site, bad), tmp_path / "bad", patience=HASTE)
+    assert not (tmp_path / "bad" / "big.bin").exists()
+    with pytest.raises(InputError, match="is not the published file"):
+        survey(plan_of(site, bad), tmp_path / "good", HASTE)
+    with pytest.raises(InputError, match="40 lower-case"):
+        RemoteFile("big.bin", ("big.bin",), sha1="no")
+
+
+def test_without_asking_the_server_the_stated_sizes_are_listed(site, tmp_path):
+    file = RemoteFile("big.bin", ("big.bin",), size=7)
+    (item,) = survey(plan_of(site, file), tmp_path, ask=False)
+    assert (item.state, item.size, site.log) == ("to fetch", 7, [])
 
 
 def test_a_file_that_is_complete_is_not_fetched_again(site, tmp_path):

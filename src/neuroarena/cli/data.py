@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,6 +17,7 @@ from neuroarena.cli.output import print_json, print_table
 
 if TYPE_CHECKING:
     from neuroarena.datasets import Problem
+    from neuroarena.datasets.download import Patience
     from neuroarena.datasets.fetch import Fetched, Item
     from neuroarena.datasets.fetch_plan import FetchPlan
 
@@ -142,7 +144,9 @@ def _value(text: str) -> bool | int | float | str:
 @app.command("fetch")
 def fetch_dataset(
     dataset: DatasetName,
-    folder: Annotated[Path, typer.Argument(help="Where to put the data.")],
+    folder: Annotated[
+        Path | None, typer.Argument(help="Where to put the data; may be left out with --dry-run.")
+    ] = None,
     subjects: Annotated[
         str | None, typer.Option("--subjects", metavar="1,2", help="All sessions of these subjects; or: all.")
     ] = None,
@@ -161,7 +165,10 @@ def fetch_dataset(
         int, typer.Option("--attempts", min=1, help="Attempts without a new byte before giving up.")
     ] = 6,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only list what would be fetched; write nothing.")
+        bool,
+        typer.Option(
+            "--dry-run", help="Only list what would be fetched, from where and how large; write nothing."
+        ),
     ] = False,
     as_json: Json = False,
 ) -> None:
@@ -180,14 +187,15 @@ def fetch_dataset(
         raise InputError(f"{chosen.title} cannot be fetched from here. It comes from {chosen.origin}.")
     plan = planner(_split_list(subjects), _split_list(sessions), url)
     patience = Patience(attempts=attempts)
+    if dry_run:
+        _print_dry_run(plan, folder or Path(dataset), patience, as_json)
+        return
+    if folder is None:
+        raise InputError(f"Name the folder to fetch into: neuroarena data fetch {dataset} DIR")
     items = survey(plan, folder, patience)
     listing = _fetch_listing(plan, folder, items)
     if not as_json:
         _print_listing(listing)
-    if dry_run:
-        if as_json:
-            print_json({**listing, "dry_run": True})
-        return
     sizes = [item.size for item in items if item.state != "complete"]
     total = None if None in sizes else sum(size or 0 for size in sizes)
     with DownloadProgress(total, sum(item.have for item in items)) as progress:
@@ -200,6 +208,27 @@ def fetch_dataset(
         _print_fetched(fetched, problems)
     if fetched.missing:
         raise typer.Exit(1)
+
+
+def _print_dry_run(plan: FetchPlan, folder: Path, patience: Patience, as_json: bool) -> None:
+    """List what would be fetched; a server that cannot be reached leaves the sizes that public files state."""
+    from neuroarena.datasets.fetch import survey
+    from neuroarena.datasets.fetch_plan import FetchStopped
+
+    try:
+        items, unasked = survey(plan, folder, patience), None
+    except FetchStopped as error:
+        items, unasked = survey(plan, folder, ask=False), str(error)
+    listing = {**_fetch_listing(plan, folder, items), "dry_run": True, "server_not_asked_because": unasked}
+    if as_json:
+        print_json(listing)
+        return
+    _print_listing(listing)
+    if unasked is not None:
+        print(
+            f"The server could not be asked for sizes, so only stated ones are counted: {unasked}",
+            file=sys.stderr,
+        )
 
 
 def _print_fetched(fetched: Fetched, problems: list[Problem]) -> None:
@@ -233,6 +262,7 @@ def _fetch_listing(plan: FetchPlan, folder: Path, items: list[Item]) -> dict[str
             "size": item.size,
             "have": item.have,
             "sha256": item.file.sha256,
+            "sha1": item.file.sha1,
             "address_checked": item.file.checked,
         }
         for item in items
@@ -257,11 +287,13 @@ def _print_listing(listing: dict[str, Any]) -> None:
     for file in listing["files"]:
         size = "" if file["state"] == "complete" else readable_size(file["size"])
         state = f"{readable_size(file['have'])} here" if file["have"] else file["state"]
-        rows.append((file["path"], size, state))
-    print_table(["file", "size", "state"], rows, title=f"{listing['title']} from {listing['base_url']}")
+        known = next((kind for kind in ("sha256", "sha1") if file[kind]), "-")
+        rows.append((file["url"], size, known, state))
     unknown = listing["sizes_unknown"]
     more = f" and {unknown} of unknown size" if unknown else ""
     to_fetch, free = readable_size(listing["bytes_to_fetch"]), readable_size(listing["free_bytes"])
+    rows.append(("total", f"{to_fetch}{more}", "", f"{len(listing['files'])} files"))
+    print_table(["from", "size", "checksum", "state"], rows, title=listing["title"])
     print(f"{to_fetch}{more} to fetch into {listing['folder']}, where {free} are free.")
     untried = sum(not file["address_checked"] for file in listing["files"] if file["state"] != "complete")
     if untried:

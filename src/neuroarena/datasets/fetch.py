@@ -74,7 +74,9 @@ class Fetched:
     missing: list[str] = field(default_factory=list)
 
 
-def survey(plan: FetchPlan, root: str | Path, patience: Patience | None = None) -> list[Item]:
+def survey(
+    plan: FetchPlan, root: str | Path, patience: Patience | None = None, ask: bool = True
+) -> list[Item]:
     """Find which files of a plan are complete, and ask the server for the sizes of the others.
 
     Writes nothing.
@@ -87,6 +89,8 @@ def survey(plan: FetchPlan, root: str | Path, patience: Patience | None = None) 
         The dataset's folder; it need not exist.
     patience : Patience, optional
         How long to keep trying.
+    ask : bool
+        Whether to ask the server; without it, sizes are those that the plan states.
 
     Raises
     ------
@@ -108,7 +112,7 @@ def survey(plan: FetchPlan, root: str | Path, patience: Patience | None = None) 
             items.append(Item(file, url, state))
             continue
         try:
-            told = remote_size(url, patience)
+            told = remote_size(url, patience) if ask else None
         except FetchStopped as error:
             raise FetchStopped(f"{error} {_describe_kept(plan, root)}") from error
         except FetchError as error:
@@ -191,7 +195,7 @@ def _fetch_one(
     size = file.size if file.size is not None else item.size
     downloader = ResumingDownloader(work / f"{file.path}.part", size, patience, progress, file.path)
     # pooch names the files, checks the hash before anything else sees them, and moves them into its folder.
-    store = pooch.create(path=work, base_url=plan.base_url, registry={file.path: file.sha256})
+    store = pooch.create(path=work, base_url=plan.base_url, registry={file.path: file.known_hash})
     pooch.get_logger().setLevel("WARNING")
     progress.begin(file.path, item.size, item.have)
     try:
@@ -212,7 +216,7 @@ def _fetch_one(
         "url": item.url,
         "size": size,
         "sha256": sha256,
-        "hash_was_known": file.sha256 is not None,
+        "hash_was_known": file.known_hash is not None,
         "fetched_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "products": [asdict(product) for product in products],
         "lacks": [name for name in file.products if name not in names],
@@ -250,11 +254,10 @@ def _state(file: RemoteFile, root: Path, record: dict[str, Any]) -> tuple[State,
     lacks = entry.get("lacks", ())
     if not all((root / name).is_file() or name in lacks for name in file.products):
         return "to fetch", 0
-    known = file.sha256 if not file.archive else None
-    if known and file_digest(root / file.products[0]) != known:
+    if not file.archive and not file.has_stated_hash(root / file.products[0]):
         raise InputError(
-            f"{root / file.products[0]}: is not the published file: its SHA-256 is not {known}. Move it away and "
-            f"run the same command again. Nothing was fetched."
+            f"{root / file.products[0]}: is not the published file: its hash is not {file.known_hash}. Move it away "
+            f"and run the same command again. Nothing was fetched."
         )
     return "complete", 0
 

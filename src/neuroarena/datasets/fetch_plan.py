@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from dataclasses import dataclass
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
 from neuroarena.errors import InputError, NeuroarenaError
+from neuroarena.fingerprint import file_digest
 
-_SHA256 = re.compile(r"[0-9a-f]{64}")
+_SHA256, _SHA1 = re.compile(r"[0-9a-f]{64}"), re.compile(r"[0-9a-f]{40}")
 
 
 class FetchError(NeuroarenaError):
@@ -37,8 +39,8 @@ class RemoteFile:
         found by their names.
     unpacked_limit : int
         For an archive: the most bytes it may unpack to.
-    sha256 : str or None
-        Hash of the file as the server has it, where known.
+    sha256, sha1 : str or None
+        Hash of the file as the server has it, where known; some publishers state a SHA-1 only.
     size : int or None
         Its size in bytes, where known.
     checked : bool
@@ -53,6 +55,7 @@ class RemoteFile:
     sha256: str | None = None
     size: int | None = None
     checked: bool = True
+    sha1: str | None = None
 
     def __post_init__(self) -> None:
         for name in (self.path, *self.products, *([self.folder] if self.folder else [])):
@@ -62,8 +65,28 @@ class RemoteFile:
             raise InputError(
                 f"{self.path}: sha256 must be 64 lower-case hexadecimal digits, got {self.sha256!r}."
             )
+        if self.sha1 is not None and not _SHA1.fullmatch(self.sha1):
+            raise InputError(
+                f"{self.path}: sha1 must be 40 lower-case hexadecimal digits, got {self.sha1!r}."
+            )
         if not self.archive and len(self.products) != 1:
             raise InputError(f"{self.path}: a file that is not an archive must have exactly one product.")
+
+    @property
+    def known_hash(self) -> str | None:
+        """The hash that is stated, with its kind in front, as in ``sha1:13d2...``; None when none is."""
+        if self.sha256 is not None:
+            return f"sha256:{self.sha256}"
+        return None if self.sha1 is None else f"sha1:{self.sha1}"
+
+    def has_stated_hash(self, path: Path) -> bool:
+        """Return whether a file has the hash that is stated; True when none is."""
+        if self.sha256 is not None:
+            return file_digest(path) == self.sha256
+        if self.sha1 is None:
+            return True
+        with open(path, "rb") as file:
+            return hashlib.file_digest(file, "sha1").hexdigest() == self.sha1
 
 
 @dataclass(frozen=True)

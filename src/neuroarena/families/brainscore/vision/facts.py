@@ -22,6 +22,8 @@ class Study:
         Further columns the table of stimuli must hold.
     sha1 : str, optional
         Of the published file, where it is known.
+    stimuli_sha1 : tuple of str
+        Of the published table and zip of stimuli, where they are known.
     """
 
     identifier: str
@@ -30,6 +32,7 @@ class Study:
     regions: tuple[str, ...]
     columns: tuple[str, ...] = ()
     sha1: str | None = None
+    stimuli_sha1: tuple[str, ...] = ()
 
     @property
     def file(self) -> str:
@@ -40,6 +43,11 @@ class Study:
     def table(self) -> str:
         """Name of the table of stimuli; the zip beside it has the same stem."""
         return stimulus_table(self.stimuli)
+
+    @property
+    def zip(self) -> str:
+        """Name of the zip of stimuli."""
+        return f"{self.table.removesuffix('.csv')}.zip"
 
     @property
     def of_properties(self) -> bool:
@@ -71,6 +79,7 @@ STUDIES: dict[str, Study] = {
         ("V4", "IT"),
         ("object_name",),
         "13d28ca0ce88ee550b54db3004374ae19096e9b9",
+        ("5ca7a3da00d8e9c694a9cd725df5ba0ad6d735af", "8aa44e038d7b551efa8077467622f9d48d72e473"),
     ),
     "FreemanZiemba2013.public": Study(
         "movshon.FreemanZiemba2013.public",
@@ -79,6 +88,7 @@ STUDIES: dict[str, Study] = {
         ("V1", "V2"),
         ("texture_type",),
         "761c08f796db4e342555cdb60eef23a4f19ead43",
+        ("194c9b301a4e3e9cff02481d4c19b39331d52660", "3a6fec1fc28c212882d6833e267ea8654d289611"),
     ),
     "Kar2019": Study(
         "dicarlo.Kar2019", "dicarlo.Kar2019", ("region", "i1_threshold"), ("IT",), ("object_name",)
