@@ -16,7 +16,8 @@ from neuroarena.cli.options import Json
 from neuroarena.cli.output import print_json, print_table
 
 if TYPE_CHECKING:
-    from neuroarena.datasets import Problem
+    from neuroarena.datasets import Dataset, Problem
+    from neuroarena.datasets.dataset import FetchPlanner
     from neuroarena.datasets.download import Patience
     from neuroarena.datasets.fetch import Fetched, Item
     from neuroarena.datasets.fetch_plan import FetchPlan
@@ -180,12 +181,7 @@ def fetch_dataset(
     from neuroarena.progress import DownloadProgress
 
     chosen = load_dataset(dataset)
-    planner = chosen.tables_plan if tables else chosen.fetch_plan
-    if planner is None and tables:
-        raise InputError(f"{chosen.title} has no tables to fetch apart from the data; leave out --tables.")
-    if planner is None:
-        raise InputError(f"{chosen.title} cannot be fetched from here. It comes from {chosen.origin}.")
-    plan = planner(_split_list(subjects), _split_list(sessions), url)
+    plan = _planner(chosen, tables)(_split_list(subjects), _split_list(sessions), url)
     patience = Patience(attempts=attempts)
     if dry_run:
         _print_dry_run(plan, folder or Path(dataset), patience, as_json)
@@ -208,6 +204,18 @@ def fetch_dataset(
         _print_fetched(fetched, problems)
     if fetched.missing:
         raise typer.Exit(1)
+
+
+def _planner(dataset: Dataset, tables: bool) -> FetchPlanner:
+    """Return what plans the fetch of a dataset, or of its tables."""
+    from neuroarena.errors import InputError
+
+    planner = dataset.tables_plan if tables else dataset.fetch_plan
+    if planner is None and tables:
+        raise InputError(f"{dataset.title} has no tables to fetch apart from the data; leave out --tables.")
+    if planner is None:
+        raise InputError(f"{dataset.title} cannot be fetched from here. It comes from {dataset.origin}.")
+    return planner
 
 
 def _print_dry_run(plan: FetchPlan, folder: Path, patience: Patience, as_json: bool) -> None:
