@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 Role = Literal["entry", "chance", "dummy", "classical", "organiser"]
 ROLES: tuple[str, ...] = get_args(Role)
 FLOORS: tuple[str, ...] = ("chance", "dummy", "classical")
+# Floors that never look at a signal; boards show them dimmed.
+BLIND_FLOORS: tuple[str, ...] = ("chance", "dummy")
 
 
 @dataclass(frozen=True, eq=False)

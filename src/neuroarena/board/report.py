@@ -11,6 +11,7 @@ import pandas as pd
 from neuroarena import __version__
 from neuroarena.atomic import write_text
 from neuroarena.board.board import Board
+from neuroarena.board.entries import BLIND_FLOORS
 from neuroarena.board.figures import svg_text
 from neuroarena.board.phone_plots import phone_forest
 from neuroarena.board.plots import PLOTS, alt_text, caption, possible_plots
@@ -50,7 +51,6 @@ MOST_ROWS, MOST_PAIRS, MOST_GROUPS = 200, 60, 12
 # Every plot costs about a fifth of a second: on a page of more rankings, tasks get only their forest plot.
 MOST_FULL_RANKINGS = 16
 WIDEST_MATRIX = 6
-LEARN_NOTHING = ("chance", "dummy")
 
 
 def write_report(board: Board, path: str | Path, title: str | None = None) -> None:
@@ -170,7 +170,7 @@ def _matrix(board: Board, rankings: list[Ranking]) -> dict[str, Any]:
             row = found[team, one.task][0]
             bounds = bounds_text(row.ci95_low, row.ci95_high)
             cells.append({"score": score_text(row.score), "bounds": bounds, "best": row.rank == 1})
-        floor = any_row.role in LEARN_NOTHING
+        floor = any_row.role in BLIND_FLOORS
         rows.append({"team": clean_name(team), "marks": marks_of(any_row), "floor": floor, "cells": cells})
     first = rankings[0]
     caption_ = f"{first.family}@{first.definition}, {first.split}: {first.metric_title}"
@@ -258,7 +258,7 @@ def _rows(ranking: Ranking) -> list[dict[str, Any]]:
                 "rank": row.rank,
                 "team": clean_name(row.team),
                 "marks": marks_of(row),
-                "floor": row.role in LEARN_NOTHING,
+                "floor": row.role in BLIND_FLOORS,
                 "new_group": several and at in breaks,
                 "score": score_text(row.score),
                 "bounds": bounds_text(row.ci95_low, row.ci95_high),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from neuroarena.board.entries import BLIND_FLOORS
 from neuroarena.board.figures import COLOURS, FLOOR, GREY, MARKERS, label, mark_simulated, new_figure, style
 from neuroarena.board.wording import clean_name, interval_text
 
@@ -133,7 +134,7 @@ def _looks(shown: list[Ranking], teams: list[str]) -> Looks:
     }
     colours = iter(COLOURS[:-1])
     return {
-        team: (FLOOR if roles[team] in ("chance", "dummy") else next(colours, COLOURS[0]), MARKERS[at])
+        team: (FLOOR if roles[team] in BLIND_FLOORS else next(colours, COLOURS[0]), MARKERS[at])
         for at, team in enumerate(teams)
     }
 

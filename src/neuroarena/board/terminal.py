@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from neuroarena.board.board import Board
+from neuroarena.board.entries import BLIND_FLOORS
 from neuroarena.board.ranking import Ranking
 from neuroarena.board.standings import Standings
 from neuroarena.board.wording import (
@@ -143,7 +144,7 @@ def _ranking_table(ranking: Ranking, width: int, besides: Sequence[str]) -> Tabl
     if wide:
         table.add_column("behind", justify="right", no_wrap=True)
     table.add_column(p_heading(ranking.rules), justify="right", no_wrap=True)
-    table.add_column("groups", justify="center", no_wrap=True)
+    table.add_column("group", justify="center", no_wrap=True)
     table.add_column("P(1st)", justify="right", no_wrap=True)
     if wide:
         table.add_column("ranks", justify="right", no_wrap=True)
@@ -164,7 +165,7 @@ def _ranking_table(ranking: Ranking, width: int, besides: Sequence[str]) -> Tabl
         cells += [p + (" *" if sure else "  "), letters_text(row.letters), share_text(row.p_top1)]
         if wide:
             cells.append(ranks_text(row.rank_low, row.rank_high))
-        table.add_row(*cells, style="" if row.role == "entry" else "dim")
+        table.add_row(*cells, style="dim" if row.role in BLIND_FLOORS else "")
     return table
 
 
@@ -175,7 +176,7 @@ def _besides_table(ranking: Ranking, besides: Sequence[str]) -> Table:
     for name in besides:
         table.add_column(column_heading(ranking, name), justify="right", overflow="fold")
     for row, more in zip(rows_of(ranking.table), cells_of(ranking, besides), strict=True):
-        style = "" if row.role == "entry" else "dim"
+        style = "dim" if row.role in BLIND_FLOORS else ""
         table.add_row(Text(clean_name(row.team)), *(Text(cell) for cell in more), style=style)
     return table
 
@@ -230,7 +231,7 @@ def overview_table(board: Board, tasks: list[Ranking], width: int) -> Table | No
         table.add_column(name, justify="right", no_wrap=True)
     roles = {str(row.team): row for ranking in rankings for row in rows_of(ranking.table)}
     for team in teams:
-        style = "" if roles[team].role == "entry" else "dim"
+        style = "dim" if roles[team].role in BLIND_FLOORS else ""
         table.add_row(
             _team_cell(roles[team]), *(cells.get((team, name), blank) for name in names), style=style
         )

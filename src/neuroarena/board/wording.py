@@ -275,14 +275,14 @@ def column_notes(rules: Rules) -> list[str]:
         return [
             f"[low, high]: 95 % interval, {rules.n_draws:,} bootstrap draws of the units, the same for every "
             "team. behind: distance from the leader.",
-            "groups: teams with one letter are not told apart from the best of their group (the paired interval "
+            "group: teams with one letter are not told apart from the best of their group (the paired interval "
             "holds 0).",
             f"p: Holm-adjusted ({PAIR_WORDS[rules.pairs]}); * is significant at {rules.alpha:g}. "
             "P(1st): share of the draws in which a team is first. ranks: 95 % interval of the rank.",
         ]
     return [
         "[low, high]: 95 % interval over the independent levels. behind: distance from the leader.",
-        f"p: corrected after Holm over all pairs; * means better at {rules.alpha:g}. groups: two teams share a letter "
+        f"p: corrected after Holm over all pairs; * means better at {rules.alpha:g}. group: two teams share a letter "
         "exactly when neither is better.",
         "ranks: the ranks that a team can have. P(1st): share of draws of whole levels in which a team is first.",
     ]

@@ -11,7 +11,7 @@ from neuroarena.demo import DemoPlan
 DEMO = DemoPlan(
     family="neuroprobe",
     dataset="braintreebank",
-    twin={"subjects": 6, "sessions": 2, "electrodes": 16, "minutes": 3.0, "seed": 0},
+    twin={"subjects": 6, "sessions": 2, "electrodes": 16, "minutes": 3.0, "seed": 1},
     tasks=("onset", "speech", "volume"),
     splits=("cross-session",),
     decoders=("chance", "linear", "linear-spectrogram", "linear-laplacian-spectrogram"),
