@@ -84,6 +84,14 @@ def test_an_unknown_kind_of_benchmark_is_refused(here: Path) -> None:
     assert not list(here.iterdir())
 
 
+def test_a_new_decoder_is_written_for_a_task_whose_classes_it_can_predict(here: Path) -> None:
+    fine("new", "decoder", "mine", "-b", "bci")
+    assert '"bci/commands"' in (here / "test_mine.py").read_text()
+    ran = CliRunner().invoke(app, ["new", "decoder", "other", "-b", "sleep/muse"])
+    assert "sleep/muse asks for something else" in str(ran.exception)
+    assert not (here / "other.py").exists()
+
+
 @pytest.mark.parametrize("noun", ["decoder", "dataset", "family", "benchmark"])
 def test_a_skeleton_writes_over_nothing(here: Path, noun: str) -> None:
     fine("new", noun, "mine")

@@ -40,7 +40,7 @@ class Entry:
     manifest : Manifest
         The rules it was judged by.
     unit_scores : DataFrame or None
-        A row a (unit, fold): unit, fold, cluster, n, score, where the manifest has one tie_break, and
+        One row per (unit, fold): unit, fold, cluster, n, score, where the manifest has one tie_break, and
         the additive columns of the metric; in the metrics' own directions. ``fold``, ``cluster`` and
         ``n`` may be left out where neither the manifest nor the combiner needs them.
     time : datetime

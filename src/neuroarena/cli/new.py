@@ -39,14 +39,21 @@ def decoder(
     as_json: Json = False,
 ) -> None:
     """Write a decoder that works, with comments and a test."""
-    from neuroarena.benchmarks import resolve
+    from neuroarena.benchmarks import judges_models, resolve
     from neuroarena.decoders.scaffold import new_decoder
     from neuroarena.demo import find_demo
+    from neuroarena.errors import InputError
 
     if benchmark is None:
         plan = find_demo()
         benchmark = f"{plan.family}/{plan.tasks[0]}"
-    resolve(benchmark)
+    family, definition, tasks = resolve(benchmark)
+    benchmark = f"{family.name}/{tasks[0]}" if len(tasks) > 1 else benchmark
+    if judges_models(family) or not family.manifest(tasks[0], definition).classes:
+        raise InputError(
+            f"The skeleton predicts classes, and {benchmark} asks for something else. Begin with a start kit of its "
+            "family, or with a benchmark of classes."
+        )
     paths = new_decoder(name, folder, benchmark)
     _report(
         paths,
