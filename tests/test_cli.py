@@ -272,6 +272,7 @@ REFUSALS = [
         f"{MODEL} --grid a=1 --notch 60",
         "--grid, --notch cannot be used with brainscore/Kar2019-ost",
     ),
+    (f"{MODEL} --seed 3 --cache x", "--seed, --cache cannot be used with brainscore/Kar2019-ost"),
     (f"{MODEL} --submission mine.parquet", "--submission cannot be used with brainscore/Kar2019-ost"),
     (f"{RUN} --contact me", "--contact cannot be used with a run that writes no submission"),
     (

@@ -51,8 +51,14 @@ def run(
 
     sys.path.insert(0, "")  # a decoder may be given as module:attribute of a file in this folder
     options.check_out(out)
-    signals = {"--grid": grid, "--notch": notch, "--downsample": downsample, "--submission": submission}
+    signals: dict[str, object] = {
+        "--grid": grid,
+        "--notch": notch,
+        "--downsample": downsample,
+        "--submission": submission,
+    }
     if judges_models(resolve(benchmark)[0]):
+        signals |= {"--seed": seed or None, "--cache": cache}
         options.refuse_unused(signals, f"{benchmark}, which judges models that are shown stimuli")
     if submission is None:
         said = {"--contact": contact, "--external-data": external_data}
