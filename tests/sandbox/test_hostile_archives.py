@@ -83,7 +83,7 @@ HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
         lambda: with_names(*(unicodedata.normalize(form, "é.txt") for form in ("NFC", "NFD"))),
         "twice",
     ),
-    "a name of 300 characters": (lambda: with_names("n" * 300), "up to 300 bytes a part"),
+    "a name of 300 characters": (lambda: with_names("n" * 300), "up to 300 bytes per part"),
     "3,000 folders deep": (lambda: with_names("d/" * 3000 + "x"), "3001 folders deep"),
     "a file that is also a folder": (
         lambda: with_names("a", "a/b"),

@@ -51,15 +51,10 @@ def run(
 
     sys.path.insert(0, "")  # a decoder may be given as module:attribute of a file in this folder
     options.check_out(out)
-    signals: dict[str, object] = {
-        "--grid": grid,
-        "--notch": notch,
-        "--downsample": downsample,
-        "--submission": submission,
-    }
     if judges_models(resolve(benchmark)[0]):
-        signals |= {"--seed": seed or None, "--cache": cache}
-        options.refuse_unused(signals, f"{benchmark}, which judges models that are shown stimuli")
+        signals = {"--grid": grid, "--notch": notch, "--downsample": downsample, "--submission": submission}
+        given = {**signals, "--seed": seed or None, "--cache": cache}
+        options.refuse_unused(given, f"{benchmark}, which judges models that are shown stimuli")
     if submission is None:
         said = {"--contact": contact, "--external-data": external_data}
         options.refuse_unused(said, "a run that writes no submission; name its file with --submission")

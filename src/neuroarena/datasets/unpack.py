@@ -206,8 +206,8 @@ def _check_name(name: str, file: RemoteFile) -> None:
         ) from error
     if len(parts) > _MOST_DEPTH or longest > _MOST_NAME_BYTES:
         raise BadArchive(
-            f'{file.path}: holds "{name[:60]}...", {len(parts)} folders deep and up to {longest} bytes per part; at most '
-            f"{_MOST_DEPTH} and {_MOST_NAME_BYTES} are allowed. Nothing was unpacked."
+            f'{file.path}: holds "{name[:60]}...", {len(parts)} folders deep and up to {longest} bytes per part; '
+            f"at most {_MOST_DEPTH} and {_MOST_NAME_BYTES} are allowed. Nothing was unpacked."
         )
 
 
