@@ -113,9 +113,45 @@ def bench_several_factors() -> dict[str, float]:
     return {"suite_s": seconds(suite), "images_by_neuroids_s": seconds(images)}
 
 
+def bench_boards(teams: int = TEAMS, tracks: int = 5, units: int = 500) -> dict[str, float]:
+    """Time a large board against the seed's rule (neighbours only), and a board of 20 teams x 15 tasks x 12 sessions.
+
+    The aims are a ratio of 2.5 at most, and one second.
+    """
+    from bench.bench_board import make_entries
+    from neuroarena.board import Board, Rules
+
+    entries = make_entries(teams, tracks, units)
+    seed = seconds(lambda: Board(entries, Rules(inference="seed")), repeat=1)
+    whole = seconds(lambda: Board(entries, Rules()), repeat=1)
+    suite = make_suite()
+    return {
+        "board_by_seeds_rule_s": seed,
+        "board_by_verdicts_s": whole,
+        "board_ratio": whole / seed,
+        "suite_board_s": seconds(lambda: Board(suite, Rules())),
+    }
+
+
+def make_suite() -> list[Any]:
+    """Make 20 teams on 15 tasks of one family, 12 sessions of 6 people each."""
+    from dataclasses import replace
+
+    from bench.bench_board import make_entries
+
+    people = [f"person {at // 2}" for at in range(SESSIONS)]
+    entries = []
+    for entry in make_entries(ENTRIES, TASKS, SESSIONS):
+        task = entry.benchmark.partition("@")[0]
+        manifest = entry.manifest.replace(name=f"suite/{task}", cluster="person")
+        scores = entry.unit_scores.assign(cluster=people)
+        entries.append(replace(entry, benchmark=f"suite@1/{task}", manifest=manifest, unit_scores=scores))
+    return entries
+
+
 def main() -> dict[str, float]:
     """Run everything and return the figures."""
-    return {**bench_pairs(), **bench_letters(), **bench_several_factors()}
+    return {**bench_pairs(), **bench_letters(), **bench_several_factors(), **bench_boards()}
 
 
 if __name__ == "__main__":

@@ -122,7 +122,8 @@ def test_a_board_is_printed_exported_and_drawn(place):
     assert "simulated" in said
     assert "linear-laplacian-spectrogram" in said
     for kind in ("csv", "json", "parquet", "latex", "html"):
-        fine(place, "board", "results", "--draws", "200", "--export", kind, f"board.{kind}")
+        said = fine(place, "board", "results", "--draws", "200", "--export", kind, f"board.{kind}")
+        assert said == ""
         assert (place / f"board.{kind}").stat().st_size > 200
     fine(place, "board", "results", "--draws", "200", "--plots", "plots")
     assert {path.suffix for path in (place / "plots").rglob("*.*")} == {".svg", ".png"}
@@ -148,7 +149,14 @@ def test_pairs_are_compared(place):
     (pair,) = ranking["pairs"]
     assert pair["team_a"] == "linear-laplacian-spectrogram"
     assert pair["delta_point"] > 0
-    assert "95 % interval" in fine(place, "compare", "results", "--draws", "200")
+    assert pair["verdict"] == "none"
+    assert pair["p"] is None
+    said = " ".join(fine(place, "compare", "results", "--draws", "200").split())
+    assert "95 % interval" in said
+    assert "6 needed" in said
+    names = [pair["team_c"], pair["team_a"]]
+    alone = fine(place, "compare", "results", "--draws", "200", "--teams", *names, "--alone")
+    assert "this pair alone, not corrected for other teams" in alone
 
 
 def test_sizing_from_numbers_and_from_results(place):
@@ -159,6 +167,10 @@ def test_sizing_from_numbers_and_from_results(place):
     assert answer["meets"] is False
     assert json.loads(fine(place, "size", "results", "--nu", "0.05", "--json"))[0]["n_units"] == 4
     assert "97" in fine(place, "size", "--sigma", "0.1", "--nu", "0.02")
+    needs = json.loads(
+        fine(place, "size", "--difference-sigma", "1", "--nu", "0.5", "--teams", "10", "--json")
+    )
+    assert needs["levels_for_better"] == 75
 
 
 def test_a_new_decoder_works_as_written(place):

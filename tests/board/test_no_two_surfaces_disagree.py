@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
+from itertools import pairwise
+
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from surfaces import see_compare, see_csv, see_html, see_json, see_terminal
 
 from entry_making import ERROR_RATE, make_entry, make_manifest
-from neuroarena.board import Board, Rules
+from neuroarena.board import Board, Rules, export
 from neuroarena.scoring import METRICS
 
 RULES = Rules(n_draws=60)
@@ -114,3 +118,25 @@ def test_the_surfaces_of_the_challenges_rule_do_not_disagree_either(data):
         assert other[:2] == terminal[:2]
         assert other.stars == terminal.stars
     assert page.better == table.better == plain.better
+
+
+def test_above_300_teams_page_and_json_hold_leader_and_neighbours_and_the_export_all(tmp_path):
+    rng = np.random.default_rng(0)
+    board = Board(
+        [make_entry(f"t{at:03d}", rng.normal(0.5 + at / 900, 0.02, 8).tolist()) for at in range(301)],
+        Rules(n_draws=50),
+    )
+    (ranking,) = json.loads(board.to_json())["rankings"]
+    order = [row["team"] for row in ranking["table"]]
+    shown = {(row["team_a"], row["team_c"]) for row in ranking["pairs"]}
+    assert shown == {(order[0], team) for team in order[1:]} | set(pairwise(order))
+    assert ranking["pairs_shown"] == "leader and neighbours"
+    assert ranking["n_pairs"] == 301 * 300 // 2
+    assert all(row["letters"] is None for row in ranking["table"])
+    export(board, "verdicts", tmp_path / "pairs.parquet")
+    rows = pd.read_parquet(tmp_path / "pairs.parquet")
+    assert len(rows) == ranking["n_pairs"]
+    decided = rows[rows["verdict"] == "better"]
+    won = decided["team_a"].value_counts()
+    for row in ranking["table"]:
+        assert row["rank_high"] == 301 - won.get(row["team"], 0)

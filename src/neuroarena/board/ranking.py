@@ -32,7 +32,7 @@ from neuroarena.fingerprint import digest
 from neuroarena.scoring import METRICS, Manifest
 from neuroarena.statistics import Draws, Moments, Sensitivity, judge, ranking, sensitivity
 from neuroarena.statistics.letters import MOST_TEAMS
-from neuroarena.statistics.verdicts import BETTER, NONE
+from neuroarena.statistics.verdicts import BETTER
 from neuroarena.statistics.verdicts import COLUMNS as VERDICT_COLUMNS
 
 PAIR_COLUMNS = (
@@ -81,13 +81,12 @@ class Ranking:
         One row per unit, one column per team, in the metric's own direction.
     clusters : tuple of str
         The cluster of each unit.
-    warnings : tuple of str
+    cautions : tuple of str
+        What a reader should know; :attr:`warnings` adds what other methods of ranking say.
     resolution : Resolution or None
     simulated : bool
     provenance : dict
     rules : Rules
-    sensitivity : Sensitivity or None
-        The ranks by other methods; None where there is nothing to compare, or there are more than 300 teams.
     on_these_tasks : DataFrame or None
         Of a suite that is judged across tasks: the verdicts that hold on these tasks alone.
     draw_levels : callable
@@ -110,12 +109,11 @@ class Ranking:
     unit_scores: pd.DataFrame
     clusters: tuple[str, ...]
     levels: str
-    warnings: tuple[str, ...]
+    cautions: tuple[str, ...]
     resolution: Resolution | None
     simulated: bool
     provenance: dict[str, Any]
     rules: Rules
-    sensitivity: Sensitivity | None = None
     on_these_tasks: pd.DataFrame | None = None
     draw_levels: Callable[[], Draws | None] = lambda: None
 
@@ -210,6 +208,21 @@ class Ranking:
         return found
 
     @functools.cached_property
+    def sensitivity(self) -> Sensitivity | None:
+        """The ranks by other methods; None where nothing was judged, or there are more than 300 teams."""
+        values = self.manifest.sign * self.unit_scores
+        judged = self.moments is not None and len(self.verdicts) > 0 and self.decides and not self.crowded
+        if not judged or not np.isfinite(values.to_numpy()).all():
+            return None
+        scores = self.manifest.sign * self.table["score"]
+        return sensitivity(values, self.verdicts, dict(zip(self.table["team"], scores, strict=True)))
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a reader should know, in sentences."""
+        return (*self.cautions, *(self.sensitivity.warnings if self.sensitivity else ()))
+
+    @functools.cached_property
     def groups(self) -> list[list[str]]:
         """The teams of each letter, best first; empty where there are no letters."""
         found: dict[str, list[str]] = {}
@@ -294,7 +307,6 @@ def _rank_judged(
     shown = pd.DataFrame(
         {team: units[team] for team in found.teams}, index=pd.Index(judged[0].units, name="unit")
     )
-    methods = None if moments is None else _sensitivity(shown, found, manifest)
     return Ranking(
         table=make_table(field, found, seed, manifest, rules, breaks, n_levels).assign(
             **extra_columns([entries[team] for team in found.teams], manifest, about, TABLE_COLUMNS)
@@ -307,13 +319,7 @@ def _rank_judged(
         unit_scores=shown,
         clusters=judged[0].clusters,
         levels=noun,
-        warnings=(
-            *_warnings(field, common["simulated"]),
-            *said,
-            *_size_warnings(size),
-            *(methods.warnings if methods else ()),
-        ),
-        sensitivity=methods,
+        cautions=(*_warnings(field, common["simulated"]), *said, *_size_warnings(size)),
         resolution=size,
         provenance=_provenance(judged, None if seed is None else seed.draws),
         on_these_tasks=None
@@ -349,7 +355,7 @@ def _nobody(common: dict[str, Any]) -> Ranking:
         unit_scores=pd.DataFrame(),
         clusters=(),
         levels="levels",
-        warnings=("Nobody can be ranked here; the reasons are listed below.",),
+        cautions=("Nobody can be ranked here; the reasons are listed below.",),
         resolution=None,
         provenance={},
         **common,
@@ -396,15 +402,6 @@ def _warnings(field: Field, simulated: bool) -> tuple[str, ...]:
     if len(versions) > 1:
         said.append(f"Scores of several scorer versions stand side by side: {', '.join(versions)}.")
     return tuple(said)
-
-
-def _sensitivity(shown: pd.DataFrame, found: Conclusion, manifest: Manifest) -> Sensitivity | None:
-    """Rank by other methods, where verdicts were made and every unit has a score."""
-    values = manifest.sign * shown
-    undecidable = found.rows.empty or (found.rows["verdict"] == NONE).any() or len(found.teams) > MOST_TEAMS
-    if undecidable or not np.isfinite(values.to_numpy()).all():
-        return None
-    return sensitivity(values, found.rows, dict(zip(found.teams, found.scores, strict=True)))
 
 
 def _size_warnings(found: Resolution | None) -> tuple[str, ...]:

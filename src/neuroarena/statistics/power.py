@@ -7,6 +7,7 @@ Basu 1955), so that the power of the guarded test is an average over that skewne
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 
@@ -171,7 +172,13 @@ def _critical_values(level: float, n_units: int) -> tuple[np.ndarray, np.ndarray
 
 def _normal_skewness(n: int) -> tuple[np.ndarray, np.ndarray]:
     """Return skewnesses of normal samples of n and their shares, from Gauss and Hermite's rule."""
-    nodes, weights = np.polynomial.hermite_e.hermegauss(_SKEW_NODES)
+    nodes, weights = _gauss_hermite()
     largest = (n - 2) / math.sqrt(n - 1)
     skews = np.clip(nodes * math.sqrt(6 * (n - 2) / ((n + 1) * (n + 3))), -largest, largest)
     return skews, weights / weights.sum()
+
+
+@functools.cache
+def _gauss_hermite() -> tuple[np.ndarray, np.ndarray]:
+    nodes, weights = np.polynomial.hermite_e.hermegauss(_SKEW_NODES)
+    return nodes, weights

@@ -122,12 +122,14 @@ def _leaders(ranks: pd.Series) -> set[Any]:
 
 
 def _agreement(ranks: pd.DataFrame) -> pd.DataFrame:
+    values = {name: ranks[name].to_numpy() for name in ranks.columns}
+    leads = {name: own == own.min() for name, own in values.items()}
     found = [
         {
             "first": one,
             "second": other,
-            "tau_b": kendall_tau_b(ranks[one].to_numpy(), ranks[other].to_numpy()),
-            "same_leader": bool(_leaders(ranks[one]) & _leaders(ranks[other])),
+            "tau_b": kendall_tau_b(values[one], values[other]),
+            "same_leader": bool((leads[one] & leads[other]).any()),
         }
         for one, other in combinations(ranks.columns, 2)
     ]
@@ -155,4 +157,5 @@ def _warnings(ranks: pd.DataFrame, agreement: pd.DataFrame) -> tuple[str, ...]:
 
 
 def _quote_leaders(ranks: pd.Series) -> list[str]:
-    return [f'"{team}"' for team in ranks.index if team in _leaders(ranks)]
+    leaders = _leaders(ranks)
+    return [f'"{team}"' for team in ranks.index if team in leaders]
