@@ -14,6 +14,7 @@ import pandas as pd
 from neuroarena import __version__
 from neuroarena.board.entries import Entry, Judge
 from neuroarena.board.faces import apply_entry_rules
+from neuroarena.board.inference import inference_of
 from neuroarena.board.ranking import Ranking, plain_pairs, rank_field
 from neuroarena.board.rules import Rules
 from neuroarena.board.selection import Field, group_entries, select
@@ -175,7 +176,7 @@ def _rank_task(key: tuple[str, str, str], entries: list[Entry], field: Field, ru
     about = {"family": family, "task": task, "definition": definition, "split": split, "kind": "task"}
     # When manifests mix, the newest definition heads the ranking; the others have the same metric.
     newest = max(ranked, key=lambda entry: (entry.definition, entry.manifest.hash))
-    return rank_field(field, rules, about, newest.manifest)
+    return rank_field(field, rules, about, newest.manifest, inference_of(family))
 
 
 def _ranking_dict(ranking: Ranking) -> dict[str, Any]:

@@ -56,6 +56,8 @@ class Entry:
         Short marks shown beside the team, such as "after the deadline".
     repeats : tuple of DataFrame
         Where it was trained with several seeds: unit scores of each, in the form of `unit_scores`, which is their mean.
+    predictions : DataFrame, optional
+        Of a model that was shown stimuli: what its family makes verdicts from.
 
     Raises
     ------
@@ -75,6 +77,7 @@ class Entry:
     provenance: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     repeats: tuple[pd.DataFrame, ...] = ()
+    predictions: pd.DataFrame | None = None
 
     def __post_init__(self) -> None:
         """Check what every board relies on, and keep the time in UTC."""
@@ -175,8 +178,10 @@ def _entry(result: Result, kinds: set[str]) -> Entry:
             "notes": list(record.benchmark.notes),
             "encoder_weights": record.decoder.encoder_weights,
             "folder": None if result.folder is None else result.folder.name,
+            "columns": record.reported.get("columns"),
         },
         repeats=tuple(each.unit_scores.table for each in result.repeats),
+        predictions=result.predictions if record.kind == "model" else None,
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from neuroarena.benchmarks.faces import face_of
 from neuroarena.board.rules import Rules
 from neuroarena.board.seed_rule import seed_of
 from neuroarena.board.selection import Field
@@ -106,6 +107,23 @@ def infer_field(field: Field, manifest: Manifest, breaks: Breaks) -> Inference:
     columns = {one.entry.team: one.columns for one in judged}
     measured = measure_levels(columns, manifest, labels, noun, field.combine)
     return infer_levels(measured, manifest, breaks, labels)
+
+
+def inference_of(family: str) -> Infer:
+    """Return how the verdicts of a family's tasks are made: its face ``inference``, or by leaving out levels.
+
+    The face is a function of a field, its manifest and the tie-breaks, which returns an :class:`Inference`, or None
+    where these entries do not hold what it needs.
+    """
+    face = face_of(family, "inference")
+    if face is None:
+        return infer_field
+
+    def infer(field: Field, manifest: Manifest, breaks: Breaks) -> Inference:
+        found: Inference | None = face(field, manifest, breaks)
+        return infer_field(field, manifest, breaks) if found is None else found
+
+    return infer
 
 
 def infer_levels(

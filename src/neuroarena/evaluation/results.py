@@ -289,9 +289,11 @@ def _write_predictions(path: Path, table: pd.DataFrame, record: RunRecord) -> No
         write_predictions(path, table, record.manifest)
         return
     columns = {name: pa.array(table[name].astype(str), pa.string()) for name in ("split", "id")}
-    values = pa.array(list(table["values"]), pa.list_(pa.float32()))
+    for name in ("values", "contributions"):
+        if name in table.columns:
+            columns[name] = pa.array(list(table[name]), pa.list_(pa.float32()))
     said = {"schema_version": 1, "kind": "model", "benchmark": record.manifest.name}
-    write_parquet(path, pa.table({**columns, "values": values}), said)
+    write_parquet(path, pa.table(columns), said)
 
 
 def _read_predictions(path: Path, record: RunRecord) -> pd.DataFrame:

@@ -18,6 +18,8 @@ from neuroarena.statistics.critical_difference import critical_difference, criti
 from neuroarena.statistics.crossed import crossed, crossed_intervals, factor_variances
 from neuroarena.statistics.crossed_draws import (
     CrossedDraws,
+    crossed_draw_intervals,
+    draw_crossed_medians,
     draw_median_correlations,
     moments_of_crossed_draws,
 )
@@ -82,7 +84,9 @@ __all__ = [
     "critical_difference",
     "critical_groups",
     "crossed",
+    "crossed_draw_intervals",
     "crossed_intervals",
+    "draw_crossed_medians",
     "draw_intervals",
     "draw_level_medians",
     "draw_median_correlations",

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
+from neuroarena.statistics.cells import cells_of_arrays
+from neuroarena.statistics.guarded import guarded_interval
+from neuroarena.statistics.jackknife import bounded_intervals
 from neuroarena.statistics.left_out import MINIMUM_LEVELS, check_finite
 from neuroarena.statistics.level_draws import (
     LevelDraws,
@@ -163,6 +167,93 @@ def moments_of_crossed_draws(draws: CrossedDraws, tie_break: TieBreak = None) ->
         df=df,
         n_levels=min(draws.sizes),
     )
+
+
+def crossed_draw_intervals(
+    draws: CrossedDraws, level: float = 0.95, bounds: tuple[float, float] = (-np.inf, np.inf)
+) -> pd.DataFrame:
+    """Return the interval of each team's own score from crossed draws.
+
+    A score is the difference from a team that has 0 in every draw.
+
+    Parameters
+    ----------
+    draws
+        As in `moments_of_crossed_draws`.
+    level, bounds
+        As in `score_intervals`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        As `score_intervals` returns it.
+    """
+    ends = np.full((2, len(draws.teams)), np.nan)
+    for at, team in enumerate(draws.teams):
+        first, second, both = (
+            np.column_stack([scores[:, at], np.zeros(len(scores))])
+            for scores in (draws.first, draws.second, draws.both)
+        )
+        point = np.array([draws.point[at], 0.0])
+        against = CrossedDraws((team, None), point, first, second, both, draws.sizes, draws.nouns)
+        found = moments_of_crossed_draws(against)
+        if found.n_levels[0] >= MINIMUM_LEVELS:
+            moments = (found.se, found.df, 0.0, found.g_eff, round(1 - level, 12))
+            ends[:, at] = np.ravel(guarded_interval(draws.point[at], *moments))
+    return bounded_intervals(draws.teams, draws.point, ends[0], ends[1], bounds)
+
+
+def draw_crossed_medians(
+    cells: Mapping[Any, np.ndarray],
+    combiner: Callable[[np.ndarray, Any], np.ndarray],
+    points: Mapping[Any, float],
+    n_draws: int = N_DRAWS,
+    rng: np.random.Generator | None = None,
+    nouns: tuple[str, str] = ("images", "neuroids"),
+) -> CrossedDraws:
+    """Draw images, neuroids and both, and take medians over neuroids of the mean over images.
+
+    Parameters
+    ----------
+    cells
+        Team -> what each image adds to the score of each neuroid (images, neuroids): pseudo-values.
+    combiner
+        ``(medians (draws,), team) -> scores``, higher is better.
+    points
+        Team -> its score.
+    n_draws, rng
+        Number of draws, and what draws; `numpy.random.default_rng(0)` unless given.
+    nouns
+        What the two factors are, in the plural.
+
+    Raises
+    ------
+    InputError
+        When shapes differ between teams, or a number is not finite.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> cells = {team: rng.normal(level, 1, (30, 12)) for team, level in {"a": 1.0, "b": 0.0}.items()}
+    >>> draws = draw_crossed_medians(cells, lambda medians, team: medians, {"a": 1.0, "b": 0.0}, n_draws=200)
+    >>> draws.both.shape, moments_of_crossed_draws(draws).teams
+    ((200, 2), ('a', 'b'))
+    """
+    checked = cells_of_arrays(cells, nouns)
+    n_images, n_neuroids = (len(count) for count in checked.counts)
+    rng = np.random.default_rng(0) if rng is None else rng
+    images = draw_counts(n_images, n_draws, rng) / n_images
+    neuroids = draw_counts(n_neuroids, n_draws, rng)
+    drawn: dict[str, list[np.ndarray]] = {"first": [], "second": [], "both": []}
+    for team, own in cells.items():
+        values = np.asarray(own, dtype=np.float64)
+        means = images @ values
+        drawn["first"].append(combiner(np.median(means, axis=1), team))
+        drawn["second"].append(combiner(weighted_medians(values.mean(axis=0)[None, :], neuroids), team))
+        drawn["both"].append(combiner(weighted_medians(means, neuroids), team))
+    first, second, both = (np.column_stack(drawn[name]) for name in ("first", "second", "both"))
+    point = np.array([points[team] for team in cells], dtype=np.float64)
+    return CrossedDraws(tuple(cells), point, first, second, both, (n_images, n_neuroids), nouns)
 
 
 def _larger_factor(draws: CrossedDraws, tie_break: TieBreak) -> Moments:

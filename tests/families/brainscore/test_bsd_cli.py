@@ -64,7 +64,7 @@ def test_the_board_shows_the_score_that_the_command_prints_with_an_interval_arou
 def test_predictions_are_kept_for_every_split_and_image(tmp_path):
     result = evaluate("pixels", f"brainscore/{IT}", data=str(small_twin()), out=tmp_path)
     table = load_result(result.folder).predictions
-    assert list(table.columns) == ["split", "id", "values"]
+    assert list(table.columns) == ["split", "id", "values", "contributions"]
     assert table["split"].nunique() == 10
     assert not table.duplicated(["split", "id"]).any()
     assert {len(values) for values in table["values"]} == {6}

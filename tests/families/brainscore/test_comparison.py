@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from tiny_recordings import PixelModel, pixels, recordings, stimuli
@@ -87,7 +89,8 @@ def test_the_interval_of_a_median_is_that_of_drawing_neuroids_and_taking_their_m
         drawn = [at for owner in rng.choice(["monkey0", "monkey1"], 2) for at in inside[owner]]
         r = np.median(wide[:, drawn], axis=1).mean()
         scores.append(np.sign(r) * r**2 / 0.9)
-    assert result.interval == pytest.approx(np.percentile(scores, [2.5, 97.5]), abs=0.03)
+    row = Board(entries_from_results([result]), Rules(inference="seed")).rankings[0].table.iloc[0]
+    assert [row["ci95_low"], row["ci95_high"]] == pytest.approx(np.percentile(scores, [2.5, 97.5]), abs=0.03)
 
 
 def test_models_and_decoders_are_not_asked_together_and_a_split_is_known_by_name():
@@ -97,3 +100,60 @@ def test_models_and_decoders_are_not_asked_together_and_a_split_is_known_by_name
         evaluate_all([(None, PixelModel())], [NeuralComparison(rsa()), toy_benchmark()], [None])
     with pytest.raises(InputError, match='No split "within"'):
         evaluate(PixelModel(), NeuralComparison(rsa()), "within")
+
+
+class Noise(PixelModel):
+    """Sees noise beside the pixels, and so predicts less."""
+
+    identifier = "noise"
+
+    def look_at(self, stimuli_shown, number_of_trials=1):
+        seen = super().look_at(stimuli_shown, number_of_trials)
+        return seen + np.random.default_rng(1).normal(0, 3, seen.shape)
+
+
+@pytest.fixture(scope="module")
+def two_models():
+    benchmark = NeuralBenchmark(
+        "Tiny.IT-ridge", recordings(neuroids=7), load_metric("ridge"), 8, 1, ceiling_func=lambda: 0.9
+    )
+    return [evaluate(model, NeuralComparison(benchmark)) for model in (PixelModel(), Noise())]
+
+
+def test_models_are_judged_over_images_and_neuroids(two_models):
+    ranking = Board(entries_from_results(two_models), Rules(n_draws=100)).rankings[0]
+    n_images = two_models[0].predictions["id"].nunique()
+    (row,) = ranking.verdicts.itertuples()
+    assert row.scope == f"random: {n_images} images x 7 neuroids; for these 2 subjects"
+    assert row.n_levels == 7
+    assert row.delta == pytest.approx(abs(two_models[0].score - two_models[1].score))
+    assert (ranking.table["ci95_low"] < ranking.table["score"]).all()
+    assert (ranking.table["score"] < ranking.table["ci95_high"]).all()
+
+
+def test_what_an_image_adds_is_the_change_of_the_correlation_without_it(two_models):
+    kept = two_models[0].predictions
+    own = kept[kept["split"] == "000"]
+    array = recordings(neuroids=7).squeeze()
+    rows = {str(name): at for at, name in enumerate(array["stimulus_id"].values)}
+    target = array.transpose("presentation", "neuroid").values[[rows[name] for name in own["id"]]]
+    predicted, added = (np.stack(own[name].tolist()) for name in ("values", "contributions"))
+    n = len(own)
+
+    def correlation(neuroid, left):
+        return np.corrcoef(predicted[left, neuroid], target[left, neuroid])[0, 1]
+
+    for image in range(n):
+        others = np.arange(n) != image
+        for neuroid in range(7):
+            whole = correlation(neuroid, np.ones(n, dtype=bool))
+            expected = n * whole - (n - 1) * correlation(neuroid, others)
+            assert added[image, neuroid] == pytest.approx(expected, abs=1e-3)
+
+
+def test_models_without_the_contributions_of_images_have_no_verdict(two_models):
+    old = [replace(one, predictions=one.predictions.drop(columns="contributions")) for one in two_models]
+    ranking = Board(entries_from_results(old), Rules(n_draws=100)).rankings[0]
+    assert ranking.verdicts["verdict"].tolist() == ["none"]
+    assert ranking.table["ci95_low"].isna().all()
+    assert any("what each image adds" in warning for warning in ranking.warnings)

@@ -50,6 +50,7 @@ class BrainScore:
     definitions = (LATEST, "4", "3", "2", "1")
     overall = Overall.from_toml(Path(__file__).with_name("overall.toml"))
     judges = "models"
+    inference = "neuroarena.families.brainscore.model_verdicts:infer_models"
     model_check = "neuroarena.families.brainscore.model_check:check_model_named"
     scaffold = "neuroarena.families.brainscore.scaffold:SCAFFOLD"
     options = BrainScoreOptions

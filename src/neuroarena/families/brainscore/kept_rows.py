@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
@@ -25,13 +25,20 @@ class KeptRows:
     splits: list[str] = field(default_factory=list)
     ids: list[str] = field(default_factory=list)
     values: list[np.ndarray] = field(default_factory=list)
+    contributions: list[np.ndarray] = field(default_factory=list)
     columns: tuple[str, ...] = ()
 
     def table(self) -> pd.DataFrame | None:
-        """Return the rows as a table of split, id and values (float32); None when nothing was offered."""
+        """Return the rows as a table of split, id and values (float32); None when nothing was offered.
+
+        Where every row has them, ``contributions`` follow: what the image adds to the score of each neuroid.
+        """
         if not self.ids:
             return None
-        return pd.DataFrame({"split": self.splits, "id": self.ids, "values": self.values})
+        columns: dict[str, Any] = {"split": self.splits, "id": self.ids, "values": self.values}
+        if len(self.contributions) == len(self.ids):
+            columns["contributions"] = self.contributions
+        return pd.DataFrame(columns)
 
 
 _LISTENER: ContextVar[KeptRows | None] = ContextVar("neuroarena_kept_rows", default=None)
@@ -53,6 +60,7 @@ def offer_rows(
     values: np.ndarray,
     columns: Sequence[Any] | np.ndarray,
     split: str | None = None,
+    contributions: Callable[[], np.ndarray | None] = lambda: None,
 ) -> None:
     """Offer predictions to whoever keeps them; costs nothing when nobody does.
 
@@ -66,6 +74,9 @@ def offer_rows(
     split : str, optional
         By default the next number. Rows of a split that is kept already are not kept again: the dissimilarities of a
         model are the same for every subject.
+    contributions : callable
+        Computes what each stimulus adds to the score of each column, (n, columns), if somebody keeps it; None where
+        that is not defined.
     """
     kept = _LISTENER.get()
     if kept is None:
@@ -76,4 +87,7 @@ def offer_rows(
     kept.splits += [name] * len(ids)
     kept.ids += [str(each) for each in ids]
     kept.values += list(np.asarray(values, dtype=np.float32))
+    found = contributions()
+    if found is not None:
+        kept.contributions += list(np.asarray(found, dtype=np.float32))
     kept.columns = tuple(str(each) for each in columns)

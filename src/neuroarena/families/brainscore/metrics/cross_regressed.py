@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import xarray as xr
 
+from neuroarena.errors import InputError
 from neuroarena.families.brainscore.assemblies import flat
 from neuroarena.families.brainscore.brain_score import Score
 from neuroarena.families.brainscore.errors import AlignmentError, ConfigError, DataQualityError, named
@@ -39,6 +41,7 @@ from neuroarena.families.brainscore.metrics.regressions import (
 )
 from neuroarena.families.brainscore.metrics.splits import CrossValidation, cross_validation
 from neuroarena.registry import unknown_name
+from neuroarena.statistics import left_out_correlations, pseudovalues
 
 Correlation = Callable[[npt.NDArray[np.floating], npt.NDArray[np.floating]], Array]
 REGRESSIONS: dict[str, type[Regression]] = {
@@ -127,10 +130,20 @@ class CrossRegressedCorrelation(Metric):
         predictions = self.regression.cross_predict(pair.source, pair.target, splits)
         values = []
         for number, ((_, test), predicted) in enumerate(zip(splits, predictions, strict=True)):
-            offer_rows(pair.ids[test], predicted, pair.neuroid_ids, f"{number:03d}")
+            share = functools.partial(self._contributions, predicted, pair.target[test])
+            offer_rows(pair.ids[test], predicted, pair.neuroid_ids, f"{number:03d}", share)
             values.append(self.correlation(predicted, pair.target[test]))
         raw = split_table(np.stack(values), pair.neuroids)
         return finished(self.aggregate(raw), raw)
+
+    def _contributions(self, predicted: Array, target: npt.NDArray[np.floating]) -> Array | None:
+        """Return what each image adds to the correlation of each neuroid: its pseudo-values, for Pearson's only."""
+        if self.correlation is not pearson:
+            return None
+        try:
+            return pseudovalues(*left_out_correlations(predicted, target))
+        except InputError:  # a neuroid or a prediction that does not vary without some image
+            return None
 
     def _scored_by_apply(self, source: xr.DataArray, target: xr.DataArray, pair: Aligned) -> Score:
         """Score with the `apply` of a subclass, which takes assemblies, one split at a time."""
@@ -164,7 +177,8 @@ class CrossRegressedCorrelation(Metric):
         _check_same_columns(target_train, target_test, "target")
         check_varies(train.source, "source")
         predicted = self.regression.fit(train.source, train.target).predict(test.source)
-        offer_rows(test.ids, predicted, train.neuroid_ids)
+        share = functools.partial(self._contributions, predicted, test.target)
+        offer_rows(test.ids, predicted, train.neuroid_ids, contributions=share)
         return xr.DataArray(
             self.correlation(predicted, test.target), dims=("neuroid",), coords=train.neuroids
         )
