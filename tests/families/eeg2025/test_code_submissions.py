@@ -105,4 +105,4 @@ def test_options_that_code_is_not_scored_with_are_refused(tmp_path):
     words = ["score", "eeg2025", str(file), "--data", str(twin()), "-O", "channels=128"]
     asked = CliRunner().invoke(app, words)
     assert isinstance(asked.exception, InputError)
-    assert "without channels" in str(asked.exception)
+    assert "-O channels cannot be used with code in a zip" in str(asked.exception)
