@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from neuroarena.datasets.dataset import Dataset
 from neuroarena.families.sleep.sleep_edf.hypnogram import first_n2, first_stable_n2, stage_epochs
+from neuroarena.families.sleep.sleep_edf.published import fetch_plan
 from neuroarena.families.sleep.sleep_edf.reader import SleepEDF
 from neuroarena.families.sleep.sleep_edf.verify import verify
 from neuroarena.lazily import lazy_function
 
-__all__ = ["DATASET", "SleepEDF", "first_n2", "first_stable_n2", "simulate", "stage_epochs", "verify"]
+__all__ = [
+    "DATASET",
+    "SleepEDF",
+    "fetch_plan",
+    "first_n2",
+    "first_stable_n2",
+    "simulate",
+    "stage_epochs",
+    "verify",
+]
 
 
 simulate = lazy_function("neuroarena.families.sleep.sleep_edf.twin:simulate")
@@ -25,6 +35,7 @@ DATASET = Dataset(
     open=SleepEDF,
     simulate=simulate,
     verify=verify,
+    fetch_plan=fetch_plan,
     tiny={"people": 8, "nights": 1, "minutes": 51},
     simulate_options={
         "people": "number of people, 1 to 78 (default 10)",
