@@ -293,3 +293,24 @@ def test_training_seeds_of_a_pooled_score_are_on_the_scale_of_the_score_on_tasks
     overall = seed_scores(seen[0], tasks["externalizing"].manifest)["a"]
     expected = [-(0.3 * first + 0.7 * second) for first, second in zip(*errors.values(), strict=True)]
     assert overall.mean(axis=1).tolist() == pytest.approx(expected)
+
+
+def test_boards_add_training_noise_to_the_verdicts_of_teams_with_several_seeds():
+    rng = np.random.default_rng(3)
+    units = rng.normal(0.7, 0.05, 12)
+    once, repeated = [], []
+    for team, better in {"a": 0.02, "b": 0.0}.items():
+        luck = rng.normal(0, 0.05, 3)[:, None] + rng.normal(0, 0.01, (3, 12))
+        trained = units + better + luck - luck.mean()
+        mean = make_entry(team, trained.mean(axis=0).tolist())
+        once.append(mean)
+        tables = tuple(make_entry(team, scores.tolist()).unit_scores for scores in trained)
+        provenance = {**mean.provenance, "seeds": [0, 1, 2]}
+        repeated.append(replace(mean, repeats=tables, provenance=provenance))
+    alone, noisy = (Board(entries, QUICK).rankings[0] for entries in (once, repeated))
+    assert alone.verdicts["delta"].tolist() == pytest.approx(noisy.verdicts["delta"].tolist())
+    # The difference is the same on every unit, but luck in training is as large.
+    assert alone.verdicts["verdict"].tolist() == ["better"]
+    assert noisy.verdicts["verdict"].tolist() == ["undecided"]
+    assert "3 and 3 training seeds" in noisy.verdicts["scope"].iloc[0]
+    assert noisy.provenance["run_seeds"] == ["0", "1", "2"]

@@ -427,7 +427,7 @@ def _provenance(judged: list[Judged], draws: Draws | None) -> dict[str, Any]:
         "split_hashes": values("split_hash"),
         "scorer_versions": values("scorer_version"),
         "neuroarena_versions": values("neuroarena"),
-        "run_seeds": values("seed"),
+        "run_seeds": _all_seeds(entries),
         "options": [dict(options) for options in _distinct(entries, "options")],
         "data_notes": sorted(
             {str(note) for entry in entries for note in entry.provenance.get("notes") or ()}
@@ -444,6 +444,12 @@ def _provenance(judged: list[Judged], draws: Draws | None) -> dict[str, Any]:
             for entry in entries
         ],
     }
+
+
+def _all_seeds(entries: list[Any]) -> list[str]:
+    """List the training seeds of all entries, as texts."""
+    known = (entry.provenance.get("seeds") or [entry.provenance.get("seed")] for entry in entries)
+    return [str(seed) for seed in sorted({seed for seeds in known for seed in seeds if seed is not None})]
 
 
 def _distinct(entries: list[Any], name: str) -> list[Any]:

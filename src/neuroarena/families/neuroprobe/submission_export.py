@@ -307,7 +307,7 @@ _ALIKE: tuple[tuple[str, Callable[[Result], Any]], ...] = (
     ("type of the decoder", lambda run: run.record.decoder.type),
     ("parameters of the decoder", lambda run: run.record.decoder.parameters),
     ("code of the decoder", lambda run: run.record.decoder.code),
-    ("seed", lambda run: run.record.seed),
+    ("seed", lambda run: run.record.seed if run.record.repeats is None else list(run.record.seeds)),
     ("version of the scorer", lambda run: run.record.scorer_version),
 )
 
