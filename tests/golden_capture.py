@@ -64,7 +64,7 @@ DECODERS = {
     "neuroprobe@2025.07/speaker": ("dummy", "linear"),
     "neuroprobe@strict/onset": ("dummy", "linear-stft"),
 }
-QUICK_TWINS = ("bci_commands", "ssvep_exo", "things_eeg2", "muse_sleep", "emg2qwerty")
+QUICK_TWINS = ("bci_commands", "ssvep_exo", "things_eeg2", "emg2qwerty")
 QUICK_TASKS = ("neuroprobe@2025.10/onset", "neuroprobe@2025.10/speech")
 BRAINSCORE_SIZE = {"images": 12, "repetitions": 4, "neuroids": 6}
 # Benchmark prefix -> the model that the twin serves most cheaply; "pixels" has no receptive field where gratings are.

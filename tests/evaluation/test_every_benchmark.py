@@ -127,7 +127,10 @@ def test_who_answers_by_order_ids_or_counts_scores_as_chance(task, tmp_path):
     assert {by: score for by, score in scores.items() if score > limit} == {}
 
 
-LEAKY = [("bci/commands", "later-sessions"), ("bci/ssvep-exo", "leave-one-subject-out")]
+LEAKY = [
+    ("bci/commands", "later-sessions"),
+    pytest.param("bci/ssvep-exo", "leave-one-subject-out", marks=pytest.mark.drill),
+]
 
 
 @pytest.mark.parametrize(("task", "split"), LEAKY)
