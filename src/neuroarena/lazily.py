@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from neuroarena.errors import MissingDependency
@@ -40,18 +41,36 @@ def lazy_names(
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         home = homes[name]
-        try:
+        with name_extra(extra or "", libraries, f"{package}.{name}"):
             module = importlib.import_module(home if not home.startswith(".") else package + home)
-        except ModuleNotFoundError as error:
-            if extra is not None and error.name in libraries:
-                raise MissingDependency(str(error.name), extra, f"{package}.{name}") from error
-            raise
         value = getattr(module, name)
         setattr(sys.modules[package], name, value)
         return value
 
     names = sorted(homes)
     return find, lambda: names, names
+
+
+@contextmanager
+def name_extra(extra: str, libraries: tuple[str, ...], purpose: str) -> Iterator[None]:
+    """Name the extra that brings a missing library, where imports of optional modules fail.
+
+    Raises
+    ------
+    MissingDependency
+        When one of the libraries is not installed.
+
+    Examples
+    --------
+    >>> with name_extra("vision", ("xarray",), "Reading assemblies"):
+    ...     import json
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if error.name not in libraries:
+            raise
+        raise MissingDependency(str(error.name), extra, purpose) from error
 
 
 def lazy_function(address: str) -> Callable[..., Any]:

@@ -13,7 +13,8 @@ from neuroarena.errors import NeuroarenaError
 from neuroarena.families.brainscore.brain_score import Score
 from neuroarena.families.brainscore.kept_rows import KeptRows, keeping_rows
 from neuroarena.families.brainscore.loading import load_model, score
-from neuroarena.families.brainscore.unit_scores import FAMILY, manifest_of, unit_scores
+from neuroarena.families.brainscore.rules import FAMILY
+from neuroarena.families.brainscore.unit_scores import manifest_of, unit_scores
 from neuroarena.fingerprint import digest
 from neuroarena.scoring import UnitScores
 

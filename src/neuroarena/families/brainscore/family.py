@@ -13,12 +13,15 @@ from neuroarena.benchmarks.options import FamilyOptions
 from neuroarena.errors import InputError
 from neuroarena.families.brainscore.definitions import QUESTIONS
 from neuroarena.families.brainscore.registries import benchmark_registry, model_registry
+from neuroarena.families.brainscore.rules import rules_of
+from neuroarena.lazily import name_extra
 from neuroarena.scoring import Manifest, Overall
 
 if TYPE_CHECKING:
     from neuroarena.families.brainscore.comparison import NeuralComparison
 
 LATEST = "latest"
+EXTRA, LIBRARIES = "vision", ("xarray", "h5netcdf")
 # Versions of a benchmark that ships, newest first; other benchmarks have the one they say.
 _PREDICTIVITY = (
     "MajajHong2015.V4-pls",
@@ -61,7 +64,10 @@ class BrainScore:
         """The models of vision that can be named, each with the first line of its documentation."""
         found = {}
         for name in model_registry.names():
-            found[name] = (inspect.getdoc(model_registry.get(name)) or "").partition("\n")[0]
+            try:
+                found[name] = (inspect.getdoc(model_registry.get(name)) or "").partition("\n")[0]
+            except InputError:
+                found[name] = f"Cannot be loaded here; models of vision need the extra {EXTRA}."
         return found
 
     def tasks(self, definition: str) -> tuple[str, ...]:
@@ -77,8 +83,6 @@ class BrainScore:
 
     def manifest(self, task: str, definition: str) -> Manifest:
         """Return the rules of a benchmark as they can be told without data."""
-        from neuroarena.families.brainscore.unit_scores import rules_of
-
         version = VERSIONS.get(task, ("1",))[0] if definition == LATEST else definition
         question = QUESTIONS.get(task, "How like a brain is a model of vision?")
         return rules_of(task, version, question)
@@ -109,8 +113,9 @@ class BrainScore:
         InputError
             For an option that the benchmark does not take.
         """
-        from neuroarena.families.brainscore.comparison import NeuralComparison
-        from neuroarena.families.brainscore.loading import load_benchmark
+        with name_extra(EXTRA, LIBRARIES, "Comparing models with recordings"):
+            from neuroarena.families.brainscore.comparison import NeuralComparison
+            from neuroarena.families.brainscore.loading import load_benchmark
 
         version = options.version
         shipped = VERSIONS.get(task, ("1",)) if task in QUESTIONS else ()

@@ -184,4 +184,4 @@ stimulus_set_registry = FactoryRegistry(
 )
 metric_registry = FactoryRegistry("metric", f"{_HOME}.metrics:METRIC_FACTORIES")
 ceiling_registry = FactoryRegistry("ceiling", f"{_HOME}.ceilings:CEILING_FACTORIES")
-model_registry = FactoryRegistry("model", f"{_HOME}.models:MODEL_FACTORIES")
+model_registry = FactoryRegistry("model", f"{_HOME}.definitions:MODEL_FACTORIES")

@@ -1,4 +1,4 @@
-"""Benchmarks, datasets and stimulus sets that ship with neuroarena, by name.
+"""Benchmarks, datasets, stimulus sets and models that ship with neuroarena, by name.
 
 Values are factories without required arguments, or their addresses (``module:attribute``), which are imported on use.
 Each accepts ``data=FOLDER``; without it the folder is found through environment variables.
@@ -43,6 +43,10 @@ BENCHMARK_FACTORIES: dict[str, Factory] = {
     "Marques2020_DeValois1982-peak_sf": f"{_HOME}.gratings:peak_spatial_frequency",
     "Haxby2001-slice": f"{_HOME}.haxby:haxby_2001_slice",
     "Kriegeskorte2008.IT-rdm": f"{_HOME}.kriegeskorte:kriegeskorte_2008_it",
+}
+MODEL_FACTORIES: dict[str, Factory] = {
+    "pixels": "neuroarena.families.brainscore.models.shipped:pixels",
+    "tiny-cnn": "neuroarena.families.brainscore.models.shipped:tiny_cnn",
 }
 QUESTIONS = {
     "MajajHong2015.V4-pls": "How well does a model predict V4 neurons that see objects on backgrounds?",

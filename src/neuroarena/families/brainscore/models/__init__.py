@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from neuroarena.families.brainscore.models.cache import FeatureCache
 from neuroarena.families.brainscore.models.features import CallableFeatures, FeatureSource
 from neuroarena.families.brainscore.models.layer_map import LayerChoice, choose_layers, with_layers
@@ -16,7 +13,6 @@ from neuroarena.families.brainscore.models.shipped import pixels, tiny_cnn, tiny
 from neuroarena.families.brainscore.models.torch_features import TorchFeatures
 
 __all__ = [
-    "MODEL_FACTORIES",
     "CallableFeatures",
     "FeatureCache",
     "FeatureSource",
@@ -32,5 +28,3 @@ __all__ = [
     "tiny_network",
     "with_layers",
 ]
-
-MODEL_FACTORIES: dict[str, Callable[..., Any]] = {"pixels": pixels, "tiny-cnn": tiny_cnn}
