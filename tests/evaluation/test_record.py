@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from pydantic import ValidationError
 
@@ -76,7 +78,17 @@ def test_a_record_survives_json_with_the_schema_version_first_and_cannot_be_chan
 
 
 def test_a_result_shows_itself_in_one_line_with_the_interval_of_the_board(tmp_path):
-    result = evaluate(Mean(), toy_benchmark(), "cross", name="mean", out=tmp_path)
+    few = evaluate(Mean(), toy_benchmark(), "cross", name="mean", out=tmp_path)
+    assert few.interval is None  # two people prove nothing
+    table = few.unit_scores.table
+    people = [
+        table.assign(
+            unit=table["unit"] + f" {at}", cluster=f"person {at}", score=table["score"] * (1 - 0.02 * at)
+        )
+        for at in range(8)
+    ]
+    many = replace(few.unit_scores, table=pd.concat(people, ignore_index=True))
+    result = replace(few, unit_scores=many, record=few.record.model_copy(update={"score": many.value}))
     row = Board(entries_from_results([result])).rankings[0].table.iloc[0]
     assert result.interval == pytest.approx((row["ci95_low"], row["ci95_high"]), abs=1e-12)
     low, high = result.interval
