@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import os
 import shutil
+from collections.abc import Generator
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -16,6 +19,18 @@ collect_ignore_glob = ["conftest.py", "*/conftest.py", "plugin/*"]
 settings.register_profile("quick", deadline=None, print_blob=True, max_examples=10)
 settings.register_profile("storm", deadline=None, print_blob=True, max_examples=100)
 settings.load_profile("quick")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, Any, Any]:
+    """Keep modules and tests, which stay to the end, from being searched for garbage again and again."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
 
 
 _NUMBERS = itertools.count()
