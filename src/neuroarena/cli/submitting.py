@@ -145,7 +145,10 @@ def _read_token(file: Path | None) -> str:
     if file is not None:
         if not file.is_file():
             raise InputError(f"{file}: there is no such file. Expected your team's token.")
-        return file.read_text(encoding="utf-8").strip()
+        try:
+            return file.read_text(encoding="utf-8").strip()
+        except UnicodeDecodeError as error:
+            raise InputError(f"{file}: this is not text. Expected your team's token.") from error
     if "NEUROARENA_TOKEN" not in os.environ:
         raise InputError("Name your team's token with --token-file FILE, or set NEUROARENA_TOKEN.")
     return os.environ["NEUROARENA_TOKEN"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import shutil
 import tomllib
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from neuroarena.competition.events import append_event
 from neuroarena.competition.store import Clock, Store, create_store, open_store
 from neuroarena.competition.tables import ABOUT
 from neuroarena.competition.vault import Vault
-from neuroarena.errors import InputError
+from neuroarena.errors import InputError, NeuroarenaError
 from neuroarena.scoring import Manifest
 
 FILE = "competition.toml"
@@ -67,7 +68,7 @@ class Arena:
         file = self.folder / "public" / track / "manifest.json"
         if not file.exists():
             raise InputError(
-                f'The track "{track}" has no truth yet. Seal it: neuroarena admin seal {self.folder}'
+                f'The track "{track}" has no truth yet. Seal it: neuroarena admin seal {self.folder} {track}'
             )
         return Manifest.model_validate_json(file.read_text(encoding="utf-8"))
 
@@ -99,9 +100,14 @@ def create_arena(folder: str | Path, file: str | Path, database: str = EMBEDDED)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(f"{folder} is in use. Name a new folder for the competition.")
     folder.mkdir(parents=True, exist_ok=True)
+    try:
+        create_store(_place(folder, database))
+    except NeuroarenaError:
+        if not any(folder.iterdir()):
+            folder.rmdir()
+        raise
     shutil.copyfile(file, folder / FILE)
-    atomic.write_text(folder / DEPLOYMENT, f'database = "{database}"\n')
-    create_store(_place(folder, database))
+    atomic.write_text(folder / DEPLOYMENT, f"database = {json.dumps(database)}\n")
     Vault(folder / "vault").create()
     arena = open_arena(folder)
     with arena.store.writing() as connection:
@@ -129,9 +135,10 @@ def open_arena(folder: str | Path, clock: Clock | None = None) -> Arena:
     competition = read_competition(folder / FILE)
     try:
         database = tomllib.loads((folder / DEPLOYMENT).read_text(encoding="utf-8"))["database"]
-    except (tomllib.TOMLDecodeError, KeyError) as error:
-        raise InputError(f"{folder / DEPLOYMENT}: expected one line, database = ADDRESS.") from error
-    return Arena(folder, competition, open_store(_place(folder, database), clock))
+        place = _place(folder, database)
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, KeyError, AttributeError) as error:
+        raise InputError(f'{folder / DEPLOYMENT}: expected one line, database = "ADDRESS".') from error
+    return Arena(folder, competition, open_store(place, clock))
 
 
 def read_about(connection: Connection, key: str) -> str | None:

@@ -14,7 +14,7 @@ from neuroarena.competition.arena import Arena
 from neuroarena.competition.configuration import Phase
 from neuroarena.competition.tables import PUBLIC_SCORE, RUN, SUBMISSION, TEAM
 from neuroarena.competition.times import format_utc
-from neuroarena.errors import InputError
+from neuroarena.errors import InputError, NeuroarenaError
 from neuroarena.statistics import ranks
 
 
@@ -39,12 +39,17 @@ def rank_track(
     InputError
         When nothing was scored yet.
     """
-    about = json.loads((arena.folder / "public" / track / "track.json").read_text(encoding="utf-8"))
+    arena.competition.track(track)
     manifest = arena.manifest(track)
+    about = json.loads((arena.folder / "public" / track / "track.json").read_text(encoding="utf-8"))
     entries = []
     for row in _scored_rows(arena, track, find_phase(arena, phase)):
         units = arena.vault.read_scores(row["run"], row["scorer_version"])
-        assert units is not None, f"run {row['run']} is scored and the vault does not have it"
+        if units is None:
+            raise NeuroarenaError(
+                f"{arena.vault.folder}: the unit scores of run {row['run']} are missing. "
+                "Put the vault back from a backup."
+            )
         entries.append(
             Entry(
                 team=row["team"],

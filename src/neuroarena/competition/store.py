@@ -17,6 +17,7 @@ from neuroarena.errors import InputError, MissingDependency
 
 Clock = Callable[[Connection], datetime.datetime]
 BUSY_MS = 30_000
+_SQLITE = "sqlite:///"
 
 
 class Store:
@@ -71,12 +72,19 @@ class Store:
 
 
 def create_store(url: str) -> None:
-    """Make the tables of a new store, or bring an older store up to date."""
+    """Make the tables of a new store, or bring an older store up to date.
+
+    Raises
+    ------
+    InputError
+        When the database cannot be opened.
+    """
     from neuroarena.competition.migrating import upgrade
 
     engine = _make_engine(url)
     try:
-        upgrade(engine)
+        with _refusing_broken(url):
+            upgrade(engine)
     finally:
         engine.dispose()
 
@@ -89,8 +97,12 @@ def open_store(url: str, clock: Clock | None = None) -> Store:
     InputError
         When there is none, or when it was made by another version: two versions never share a store.
     """
+    if url.startswith(_SQLITE) and not Path(url.removeprefix(_SQLITE)).is_file():
+        raise InputError(
+            f"{url.removeprefix(_SQLITE)}: the competition's database is missing. Put it back from a backup."
+        )
     store = Store(url, clock)
-    with store.reading() as connection:
+    with _refusing_broken(url), store.reading() as connection:
         if not inspect(connection).has_table("alembic_version"):
             raise InputError(
                 f"{_redact(url)}: there is no competition in this database. Make one: neuroarena admin init"
@@ -114,8 +126,8 @@ def read_clock(connection: Connection) -> datetime.datetime:
 
 
 def _make_engine(url: str) -> Engine:
-    if url.startswith("sqlite:"):
-        place = Path(url.removeprefix("sqlite:///"))
+    if url.startswith(_SQLITE):
+        place = Path(url.removeprefix(_SQLITE))
         if not place.parent.is_dir():
             raise InputError(f"{place.parent}: there is no such folder for the store.")
         engine = create_engine(url, poolclass=QueuePool, connect_args={"timeout": BUSY_MS / 1000})
@@ -126,8 +138,24 @@ def _make_engine(url: str) -> Engine:
         return create_engine(url, isolation_level="READ COMMITTED", pool_pre_ping=True)
     except ImportError as error:
         raise MissingDependency("psycopg", "postgresql", "A competition on PostgreSQL") from error
-    except (DBAPIError, ArgumentError) as error:
-        raise InputError(f"{_redact(url)}: the database cannot be opened: {error}.") from error
+    except ArgumentError as error:
+        # The address may hold a password, so that one that cannot be parsed is not repeated.
+        raise InputError(
+            "The address of the database is not one. Expected postgresql+psycopg://USER:PASSWORD@HOST/NAME "
+            "or sqlite:///FILE."
+        ) from error
+
+
+@contextlib.contextmanager
+def _refusing_broken(url: str) -> Iterator[None]:
+    """Turn a database that does not answer, or is not one, into one sentence without its password."""
+    try:
+        yield
+    except DBAPIError as error:
+        said = str(error.orig).strip().splitlines()
+        raise InputError(
+            f"{_redact(url)}: the database cannot be opened: {said[0] if said else type(error).__name__}."
+        ) from error
 
 
 def _prepare_sqlite(connection: Any, record: Any) -> None:  # noqa: ARG001 - the event's form

@@ -44,7 +44,7 @@ class Vault:
         (self.folder / "truth").mkdir(parents=True)
         self.folder.chmod(0o700)
         (self.folder / "truth").chmod(0o700)
-        with self._database() as database:
+        with self._database(new=True) as database:
             database.execute(_TABLES)
         self._write_secret("key", secrets.token_bytes(32))
 
@@ -127,8 +127,11 @@ class Vault:
             place.unlink(missing_ok=True)
 
     @contextlib.contextmanager
-    def _database(self) -> Iterator[sqlite3.Connection]:
-        connection = sqlite3.connect(self.folder / "vault.sqlite", timeout=30)
+    def _database(self, new: bool = False) -> Iterator[sqlite3.Connection]:
+        place = self.folder / "vault.sqlite"
+        if not (new or place.is_file()):
+            raise NeuroarenaError(f"{place}: the vault's database is missing. Put it back from a backup.")
+        connection = sqlite3.connect(place, timeout=30)
         try:
             with connection:
                 yield connection
