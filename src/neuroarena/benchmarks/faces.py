@@ -32,6 +32,7 @@ FACES: dict[str, str] = {
     "standings": "boards over several tracks, by name",
     "own_standings": "boards over the family's own tasks, by name, shown beneath every board of them",
     "known_leaks": "kinds of links that `check leaks` may find by design, and why",
+    "not_rankable": "tasks whose answers can be had on public data without listening, each with the reason",
     "submission_check": "how a submission in the family's own form is checked",
     "pretraining_rules": "what a model may have been pretrained on",
     "competition": "a ready competition file",

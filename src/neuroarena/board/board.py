@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import json
 import math
@@ -13,7 +14,7 @@ import pandas as pd
 
 from neuroarena import __version__
 from neuroarena.board.entries import Entry, Judge
-from neuroarena.board.faces import apply_entry_rules
+from neuroarena.board.faces import apply_entry_rules, describe_known_answers
 from neuroarena.board.inference import inference_of
 from neuroarena.board.ranking import Ranking, plain_pairs, rank_field
 from neuroarena.board.rules import Rules
@@ -82,7 +83,11 @@ class Board:
         for ranking, field in zip(self.rankings, fields.values(), strict=True):
             suites.setdefault((ranking.family, ranking.split), []).append((ranking, field))
         made = [rank_suite(parts, self.rules) for parts in suites.values() if len(parts) > 1]
-        self.overall = tuple(one for one in made if isinstance(one, Ranking))
+        self.overall = tuple(
+            _with_known_answers(one, [ranking.task for ranking, _ in suites[one.family, one.split]])
+            for one in made
+            if isinstance(one, Ranking)
+        )
         noise = describe_training_noise(fields.values())
         self.notes = (*(one for one in made if isinstance(one, str)), *([] if noise is None else [noise]))
 
@@ -176,7 +181,13 @@ def _rank_task(key: tuple[str, str, str], entries: list[Entry], field: Field, ru
     about = {"family": family, "task": task, "definition": definition, "split": split, "kind": "task"}
     # When manifests mix, the newest definition heads the ranking; the others have the same metric.
     newest = max(ranked, key=lambda entry: (entry.definition, entry.manifest.hash))
-    return rank_field(field, rules, about, newest.manifest, inference_of(family))
+    return _with_known_answers(rank_field(field, rules, about, newest.manifest, inference_of(family)), [task])
+
+
+def _with_known_answers(ranking: Ranking, tasks: Iterable[str]) -> Ranking:
+    """Put first, among the cautions of a ranking, that the answers of its tasks are known, where they are."""
+    known = describe_known_answers(ranking.family, tasks)
+    return dataclasses.replace(ranking, cautions=(*known, *ranking.cautions))
 
 
 def _ranking_dict(ranking: Ranking) -> dict[str, Any]:

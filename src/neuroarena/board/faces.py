@@ -94,6 +94,16 @@ def columns_of_family(family: str, taken: Iterable[str] = ()) -> dict[str, Calla
     return columns
 
 
+def describe_known_answers(family: str, tasks: Iterable[str]) -> tuple[str, ...]:
+    """Say of which tasks the answers can be had on public data, so that their boards rank nobody fairly.
+
+    The reasons are the face ``not_rankable`` of a family: a mapping of tasks to sentences.
+    """
+    known = face_of(family, "not_rankable") or {}
+    reasons = dict.fromkeys(known[task] for task in tasks if task in known)
+    return tuple(f"Not rankable on public data: {reason}" for reason in reasons)
+
+
 def own_standings(rankings: Sequence[Ranking]) -> dict[str, Standings | str]:
     """Make the boards that the families present offer over their own tasks.
 

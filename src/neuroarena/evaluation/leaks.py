@@ -35,6 +35,13 @@ def _by_design(benchmark: Benchmark) -> tuple[tuple[str, ...], str]:
     return families_with("known_leaks").get(family, ((), ""))  # type: ignore[no-any-return]
 
 
+def _known_answers(benchmark: Benchmark) -> tuple[str, ...]:
+    """Say why the answers can be had on public data, where the family knows of a way."""
+    family, _, task = benchmark.manifest.name.partition("/")
+    reason = families_with("not_rankable").get(family, {}).get(task)
+    return () if reason is None else (f"Not rankable on public data: {reason}",)
+
+
 def check_leaks(benchmark: Benchmark, split: str | None = None, seed: int = 0) -> LeakReport:
     """Look for ways to the answers that need no brain activity.
 
@@ -68,7 +75,8 @@ def check_leaks(benchmark: Benchmark, split: str | None = None, seed: int = 0) -
         else probe
         for probe in probes
     ]
-    return LeakReport(benchmark.name, chosen.name, benchmark.simulated, tuple(probes), case.notes())
+    notes = (*case.notes(), *_known_answers(benchmark))
+    return LeakReport(benchmark.name, chosen.name, benchmark.simulated, tuple(probes), notes)
 
 
 class _Case:

@@ -12,7 +12,8 @@ from neuroarena.errors import InputError
 from neuroarena.families.sleep.muse_sleep import MuseSleep
 from neuroarena.families.sleep.people import choose_people
 from neuroarena.families.sleep.sleep_edf import SleepEDF, first_stable_n2
-from neuroarena.families.sleep.sleep_edf.hypnogram import EPOCH_S
+from neuroarena.families.sleep.sleep_edf.hypnogram import EPOCH_S, slept_before_the_night
+from neuroarena.families.sleep.sleep_edf.reader import Night
 from neuroarena.families.sleep.stretches import StretchRule
 from neuroarena.recordings import Recording
 
@@ -23,12 +24,24 @@ MUSE_RECORDINGS = 540
 
 @dataclass(frozen=True)
 class Nap:
-    """A recording, its person, and when sleep sets in (None: never)."""
+    """A recording, its person, and when sleep sets in (None: never).
+
+    Attributes
+    ----------
+    key, subject, session : str
+    onset_s : float or None
+    usual_onset_s : float or None
+        The onset with the track's own k, where another was chosen.
+    before_night : bool
+        Whether the onset is that of a nap before the night, which counts like any other.
+    """
 
     key: str
     subject: str
     session: str
     onset_s: float | None
+    usual_onset_s: float | None = None
+    before_night: bool = False
 
 
 class SleepFolder(Protocol):
@@ -39,8 +52,10 @@ class SleepFolder(Protocol):
         ...
 
 
-def sleep_edf_naps(data: SleepEDF, study: str, k: int, subjects: Iterable[str] | None) -> tuple[Nap, ...]:
-    """List the nights of a study with their first stable N2.
+def sleep_edf_naps(
+    data: SleepEDF, study: str, k: int, subjects: Iterable[str] | None, usual_k: int = 1
+) -> tuple[Nap, ...]:
+    """List the nights of a study with their first stable N2, whether of a nap or of the night.
 
     Raises
     ------
@@ -60,16 +75,44 @@ def sleep_edf_naps(data: SleepEDF, study: str, k: int, subjects: Iterable[str] |
                 f"{data.root}: nights are missing ({len(absent)} in all); the first is {absent[0]}."
             )
     return tuple(
-        Nap(key, night.subject, f"night-{night.night}", _stable_n2_s(data, key, k))
-        for key, night in nights.items()
-        if night.subject in people
+        _nap_of_night(data, night, k, usual_k) for night in nights.values() if night.subject in people
     )
 
 
-def _stable_n2_s(data: SleepEDF, key: str, k: int) -> float | None:
-    epochs = data.stages(key)
-    found = first_stable_n2(epochs["stage"].tolist(), k)
-    return None if found is None else float(epochs["start_s"].iloc[found])
+def _nap_of_night(data: SleepEDF, night: Night, k: int, usual_k: int) -> Nap:
+    epochs = data.stages(night.key)
+    stages = epochs["stage"].tolist()
+
+    def onset_s(following: int) -> float | None:
+        found = first_stable_n2(stages, following)
+        return None if found is None else float(epochs["start_s"].iloc[found])
+
+    return Nap(
+        night.key,
+        night.subject,
+        f"night-{night.night}",
+        onset_s(k),
+        onset_s(usual_k),
+        slept_before_the_night(stages, k),
+    )
+
+
+def describe_targets(naps: Iterable[Nap], k: int, usual_k: int = 1) -> tuple[str, ...]:
+    """Describe what is particular about the targets of nights: naps that count, and a k that changes nothing."""
+    nights = list(naps)
+    early = [nap.key for nap in nights if nap.before_night]
+    said = []
+    if early:
+        said.append(
+            f"{len(early)} recordings have a nap before the night, whose stable N2 is the target like any other: "
+            f"{', '.join(early)}."
+        )
+    if k != usual_k and all(nap.onset_s == nap.usual_onset_s for nap in nights):
+        said.append(
+            f"k = {k} leaves every target as it is with k = {usual_k}: on these recordings it is the same task under "
+            "another hash."
+        )
+    return tuple(said)
 
 
 def muse_naps(data: MuseSleep, subjects: Iterable[str] | None) -> tuple[Nap, ...]:

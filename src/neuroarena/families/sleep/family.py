@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any, Literal
@@ -50,6 +51,10 @@ class SleepOptions(FamilyOptions):
 
 
 _DEFAULTS = SleepOptions()
+_KNOWN_ANSWERS = (
+    "where a stream begins is drawn by a public hash of the recording's id, so that the answer follows from the id "
+    "alone. Scores are for comparing methods; a sealed phase draws with a secret."
+)
 
 
 class Sleep:
@@ -60,6 +65,7 @@ class Sleep:
     definitions = DEFINITIONS
     start_kit = Path(__file__).with_name("startkit")
     options = SleepOptions
+    not_rankable: Mapping[str, str] = dict.fromkeys(TASKS, _KNOWN_ANSWERS)
 
     def tasks(self, definition: str) -> tuple[str, ...]:
         """List the tasks in their canonical order."""
@@ -103,15 +109,15 @@ class Sleep:
         chosen = None if named is None else tuple(subject.removeprefix("sub-") for subject in named)
         if task == "muse":
             return _muse(manifest, data, chosen)
-        return _sleep_edf(_with_k(manifest, options.k), data, options.study, chosen)
+        return _sleep_edf(manifest, data, options, chosen)
 
 
 def _sleep_edf(
-    manifest: Manifest, root: str | None, study: Study, subjects: tuple[str, ...] | None
+    usual: Manifest, root: str | None, asked: SleepOptions, subjects: tuple[str, ...] | None
 ) -> Benchmark:
     data = open_dataset(SLEEP_EDF, root, SleepEDF)
-    k = manifest.caps["following_n2_epochs"]
-    naps = binding.sleep_edf_naps(data, study, k, subjects)
+    manifest, study, usual_k = _with_k(usual, asked.k), asked.study, usual.caps["following_n2_epochs"]
+    naps = binding.sleep_edf_naps(data, study, asked.k, subjects, usual_k)
     if study == "telemetry":
         manifest = manifest.replace(notes=(*manifest.notes, "Nights of the telemetry study, in hospital."))
     return _benchmark(
@@ -119,8 +125,9 @@ def _sleep_edf(
         data,
         naps,
         groups=(study,),
-        options={"study": study, "k": k, "subjects": subjects and list(subjects)},
+        options={"study": study, "k": asked.k, "subjects": subjects and list(subjects)},
         read_events=functools.partial(binding.hypnogram_events, data),
+        notes=binding.describe_targets(naps, asked.k, usual_k),
     )
 
 
@@ -139,6 +146,7 @@ def _benchmark(
     groups: tuple[str, ...],
     options: dict[str, Any],
     read_events: Any,
+    notes: tuple[str, ...] = (),
 ) -> Benchmark:
     rule = stretch_rule(manifest)
     return Benchmark(
@@ -148,13 +156,13 @@ def _benchmark(
         open_recording=data.open,
         simulated=data.simulated,
         options=options,
-        notes=binding.left_out(naps, rule),
+        notes=(*binding.left_out(naps, rule), *notes),
         read_events=read_events,
     )
 
 
-def stretch_rule(manifest: Manifest) -> StretchRule:
-    """Read from a manifest which stretch of a recording is an example."""
+def stretch_rule(manifest: Manifest, secret: bytes | None = None) -> StretchRule:
+    """Read from a manifest which stretch of a recording is an example; with a secret, drawn by it."""
     assert manifest.stream is not None
     assert manifest.stream.horizon_s is not None
     return StretchRule(
@@ -162,6 +170,7 @@ def stretch_rule(manifest: Manifest) -> StretchRule:
         float(manifest.caps["least_seconds"]),
         float(manifest.caps["most_seconds"]),
         manifest.stream.horizon_s,
+        secret,
     )
 
 

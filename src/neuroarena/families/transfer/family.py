@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from neuroarena.benchmarks.benchmark import Benchmark, Family, WindowShape
+from neuroarena.benchmarks.faces import find_face
 from neuroarena.benchmarks.names import FAMILIES
 from neuroarena.errors import InputError
 from neuroarena.scoring import Manifest, Overall
@@ -45,6 +46,16 @@ class Transfer:
     columns = "neuroarena.families.transfer.encoder_identity:COLUMNS"
     own_standings = "neuroarena.families.transfer.standings:OWN_STANDINGS"
     start_kit = Path(__file__).with_name("startkit")
+
+    @property
+    def not_rankable(self) -> dict[str, str]:
+        """Tasks whose answers are known on public data: those of the tracks they come from."""
+        known = {
+            name: (find_face(chosen.family, "not_rankable") or {}).get(chosen.task)
+            for definition in DEFINITIONS
+            for name, chosen in _tasks(definition).items()
+        }
+        return {name: reason for name, reason in known.items() if reason is not None}
 
     def tasks(self, definition: str) -> tuple[str, ...]:
         """List the four tracks in their canonical order."""

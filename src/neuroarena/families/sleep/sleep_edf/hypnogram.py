@@ -27,6 +27,8 @@ STAGES = {
 UNKNOWN = "?"
 # REM is not deeper than N2: a night that goes from N2 to REM has left stable sleep.
 N2_OR_DEEPER = ("N2", "N3")
+# Wake this long parts a nap from the night.
+WAKE_AFTER_NAP_S = 7200.0
 # Onsets are written as decimal text; a difference below this is rounding, not a gap.
 _TOLERANCE_S = 1e-3
 
@@ -154,3 +156,34 @@ def first_stable_n2(stages: Sequence[str], k: int = 1) -> int | None:
             found = position
         run = run + 1 if stages[position] in N2_OR_DEEPER else 0
     return found
+
+
+def slept_before_the_night(stages: Sequence[str], k: int = 1) -> bool:
+    """Return whether the first stable N2 belongs to a nap: two hours of wake follow it, and stable N2 once more.
+
+    A nap is sleep: its stable N2 is the first, and the target. In the evening before two of thirty real nights
+    somebody napped, for half an hour and for two hours; the longest wake within a night was 42 minutes.
+
+    Parameters
+    ----------
+    stages : sequence of str
+        As for :func:`first_stable_n2`.
+    k : int
+        Epochs that must follow an N2.
+
+    Examples
+    --------
+    >>> slept_before_the_night(["N2", "N2"] + 240 * ["W"] + ["N2", "N2"])
+    True
+    >>> slept_before_the_night(["N2", "N2"] + 100 * ["W"] + ["N2", "N2"])
+    False
+    """
+    first = first_stable_n2(stages, k)
+    if first is None:
+        return False
+    awake = 0
+    for position in range(first, len(stages)):
+        awake = awake + 1 if stages[position] in ("W", UNKNOWN) else 0
+        if awake * EPOCH_S >= WAKE_AFTER_NAP_S:
+            return first_stable_n2(stages[position:], k) is not None
+    return False
