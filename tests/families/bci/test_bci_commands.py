@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import shutil
 from collections.abc import Callable
@@ -15,8 +16,9 @@ import pandas as pd
 import pytest
 
 from neuroarena.errors import InputError
-from neuroarena.families.bci.bci_commands import DATASET, BciCommands
+from neuroarena.families.bci.bci_commands import DATASET, BciCommands, twin_signal
 from neuroarena.families.bci.bci_commands.latents import balanced_accuracy, draw_latents, separation
+from neuroarena.families.bci.bci_commands.twin import ELECTRODES
 from neuroarena.fingerprint import file_digest
 
 SMALL: dict[str, Any] = {"subjects": 1, "sessions": 2, "runs": 2, "trials": 6, "channels": 6, "seed": 3}
@@ -111,19 +113,39 @@ def test_the_stated_ideal_is_what_a_draw_of_the_planted_numbers_gives() -> None:
 
 
 def test_the_power_of_a_rhythm_over_the_judged_window_is_what_was_planted() -> None:
-    from neuroarena.families.bci.bci_commands import twin_signal
-
     rng = np.random.default_rng(1)
     cues, latents = np.array([500, 1800]), np.array([[1.0, 0.0, -1.0], [0.0, 2.0, 0.5]])
     offsets = np.array([0.3, 0.0, -0.2])
-    mixing = np.eye(6)[:, :3]
+    mixing, others = np.eye(6)[:, :3], np.ones((6, 5))
     with_rhythms = twin_signal.run_signal(
-        mixing, 3000, cues, latents, offsets, 100.0, np.random.default_rng(1)
+        mixing, others, 3000, cues, latents, offsets, 100.0, np.random.default_rng(1)
     )
-    rhythms = (with_rhythms - twin_signal._background(6, 3000, 100.0, rng))[:3]
+    rhythms = (with_rhythms - twin_signal._background(others, 3000, 100.0, rng))[:3]
     for cue, latent in zip(cues, latents, strict=True):
         power = np.sqrt((rhythms[:, cue : cue + 400] ** 2).mean(axis=1)) / twin_signal.RHYTHM_UV
         np.testing.assert_allclose(np.log(power) / twin_signal.LOG_AMPLITUDE, latent + offsets, atol=1e-6)
+
+
+def test_the_skull_blurs_every_source_over_the_whole_cap_and_the_rhythms_overlap_in_frequency() -> None:
+    cap = twin_signal.make_cap(ELECTRODES, 2, 1.0, np.random.default_rng(0))
+    assert cap.patterns.shape == (41, 3)
+    # Each electrode hears every rhythm; nearby electrodes hear nearly the same.
+    assert (cap.patterns.min(axis=1) > 0.03 * cap.patterns.max(axis=1)).all()
+    near, far = (cap.patterns[ELECTRODES.index(name)] for name in ("C1", "PO8"))
+    here = cap.patterns[ELECTRODES.index("C3")]
+    assert np.abs(here - near).max() < 0.3 < np.abs(here - far).max()
+    spans = sorted(twin_signal.BANDS_HZ)
+    assert all(later[0] < earlier[1] for earlier, later in itertools.pairwise(spans))
+
+
+def test_blinks_reach_the_forehead_most_and_what_idles_waxes_and_wanes() -> None:
+    places = twin_signal.electrode_places(["AF3", "Pz", "PO8"])
+    assert places.tolist() == [[-0.4, 0.75], [0.0, -0.5], [0.8, -0.75]]
+    cap = twin_signal.make_cap(["AF3", "Pz", "PO8"], 2, 1.0, np.random.default_rng(0))
+    eyes = cap.others[:, len(twin_signal.IDLE_HOMES)]
+    assert eyes.argmax() == 0
+    waxing = twin_signal._waxing(60_000, 100.0, np.random.default_rng(0))
+    assert np.log(waxing).std() > 0.3
 
 
 def test_strength_zero_states_chance_and_no_drift_states_the_ideal_for_later_sessions(tmp_path: Path) -> None:

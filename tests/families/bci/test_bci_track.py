@@ -20,7 +20,9 @@ from neuroarena.errors import InputError
 from neuroarena.evaluation import evaluate
 from neuroarena.families.bci import (
     FAMILY,
+    BandPower,
     CspLda,
+    Discriminant,
     RiemannLr,
     bci_commands,
     cca,
@@ -30,6 +32,7 @@ from neuroarena.families.bci import (
     leave_one_subject_out,
     ssvep_exo,
 )
+from neuroarena.features import FeatureChain
 from neuroarena.statistics import meets_resolution
 from shared_data import SHARED
 
@@ -244,6 +247,21 @@ def test_the_planted_commands_are_found(commands_twin: Path, tmp_path: Path) -> 
     assert benchmark.simulated
     assert mean_score(CspLda(), benchmark, "later-sessions", tmp_path) > 0.5
     assert mean_score(RiemannLr(), benchmark, "later-sessions", tmp_path) > 0.5
+
+
+def test_amplitude_alone_hears_less_than_whoever_separates_sources_in_space(tmp_path: Path) -> None:
+    """Each electrode's power, in one band or in three, with the same discriminant: other sources drown the commands."""
+    bci_commands.simulate(tmp_path / "twin", subjects=2, runs=2, trials=36)
+    benchmark = load("commands", tmp_path / "twin")
+
+    def of(decoder: Any) -> float:
+        return mean_score(decoder, benchmark, "later-sessions", tmp_path)
+
+    amplitude = of(Discriminant(FeatureChain((BandPower(((1.0, 30.0),)),))))
+    in_bands = of(Discriminant(FeatureChain((BandPower(((4.0, 8.0), (8.0, 14.0), (14.0, 30.0))),))))
+    spatial = of(CspLda()), of(RiemannLr())
+    assert amplitude + 0.1 < min(spatial)
+    assert in_bands < max(spatial)
 
 
 def test_without_a_planted_signal_everybody_is_at_chance(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from neuroarena.families.bci.bci_commands import twin_files as files
 from neuroarena.families.bci.bci_commands import twin_signal as signals
 
 GENERATOR = "neuroarena bci_commands twin"
-GENERATOR_VERSION = 1
+GENERATOR_VERSION = 2
 
 # Electrodes of the real set, those over the three rhythms first, so that a small cap has them.
 ELECTRODES = (
@@ -156,7 +156,9 @@ def _write(root: Path, options: dict[str, Any], progress: Progress | None) -> di
 
 def _person(number: int, options: dict[str, Any]) -> _Person:
     drift, n_sessions = options["drift"], options["sessions"]
-    cap = signals.make_cap(options["channels"], n_sessions, drift, _chance(options, PERSON, number))
+    cap = signals.make_cap(
+        ELECTRODES[: options["channels"]], n_sessions, drift, _chance(options, PERSON, number)
+    )
     offsets = signals.cell_offsets(n_sessions, len(CONTEXTS), drift, _chance(options, DRIFT, number))
     return _Person(number, cap, offsets)
 
@@ -201,7 +203,8 @@ def _write_run(
     n_samples = trials.length_s * rate
     cues = np.round(trials.cue_s * rate).astype(np.int64)
     offsets = person.offsets[session, next(i for i, name in enumerate(CONTEXTS) if task.endswith(name))]
-    signal = signals.run_signal(person.cap.mixing(session), n_samples, cues, z, offsets, rate, rng)
+    mixing, others = person.cap.mixing(session), person.cap.other_mixing(session)
+    signal = signals.run_signal(mixing, others, n_samples, cues, z, offsets, rate, rng)
     names = list(ELECTRODES[: options["channels"]])
     if leak == "channel":
         names.append("EX1")
