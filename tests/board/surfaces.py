@@ -93,7 +93,7 @@ def see_html(board: Board) -> Seen:
     assert starred == {pair for pair, said in words.items() if said.startswith("better")}
     return Seen(
         [row[at["team"]] for row in rows],
-        {row[at["team"]]: row[at["groups"]] for row in rows},
+        {row[at["team"]]: row[at["group"]] for row in rows},
         {row[at["team"]]: row[at["ranks"]] for row in rows},
         {row[at["team"]]: row[at["p next"]].endswith("*") for row in rows},
         starred,
