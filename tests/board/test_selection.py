@@ -197,6 +197,18 @@ def test_wrong_rules_are_refused_by_name(values, words):
         Rules.of(**values)
 
 
+def test_wrong_rules_of_a_file_name_the_file(tmp_path):
+    (tmp_path / "mine.toml").write_text('name = "mine"')
+    with pytest.raises(InputError, match=r'mine\.toml: .*"name"'):
+        Rules.from_toml(tmp_path / "mine.toml")
+
+
+def test_a_rope_is_refused_where_nothing_is_called_equivalent():
+    assert Rules.of(rope=0.1).rope == 0.1
+    with pytest.raises(InputError, match="never calls teams equivalent"):
+        Rules.of(rope=0.1, inference="seed")
+
+
 def test_rules_leave_out_what_is_not_given():
     assert Rules.of(rule=None, seed=3) == Rules(seed=3)
     assert Rules.of(as_of="2026-01-01T02:00:00+02:00").as_of == BEGIN

@@ -14,6 +14,7 @@ from neuroarena.board.entries import Judge
 from neuroarena.board.selection import select
 from neuroarena.board.terminal import overview_table
 from neuroarena.board.training_seeds import seed_scores
+from neuroarena.board.wording import verdict_words
 from neuroarena.errors import InputError
 from neuroarena.statistics import transfer_score
 
@@ -202,6 +203,34 @@ def test_the_resolution_of_a_board_is_that_of_its_draws():
     assert found.paired
     width = ranking.pairs["judged_high"] - ranking.pairs["judged_low"]
     assert found.smallest_difference == pytest.approx(width.iloc[0] / 2)
+
+
+def test_the_resolution_counts_people_and_not_their_units_as_the_boards_interval_does():
+    people = [f"p{number}" for number in range(8) for _ in range(6)]
+    levels = [0.3 + 0.05 * number for number in range(8) for _ in range(6)]
+    ranking = Board([make_entry("a", levels, clusters=people)], QUICK).rankings[0]
+    row = ranking.table.iloc[0]
+    assert ranking.resolution.half_width == pytest.approx((row["ci95_high"] - row["ci95_low"]) / 2)
+
+
+def test_below_six_people_no_half_width_is_claimed_where_no_interval_is_shown():
+    people = [f"p{number}" for number in range(4) for _ in range(6)]
+    scores = [0.3 + 0.01 * number for number in range(24)]
+    entries = [make_entry(team, scores, clusters=people, manifest=make_manifest(nu=0.001)) for team in "ab"]
+    ranking = Board(entries, QUICK).rankings[0]
+    assert np.isnan(ranking.table["ci95_low"]).all()
+    assert ranking.resolution.half_width is None
+    assert not any("read the letters" in warning for warning in ranking.warnings)
+
+
+@pytest.mark.parametrize(
+    ("rope", "words"), [(0.05, "better, by 0.05 or more"), (0.5, "better, by 0.5 at most")]
+)
+def test_a_real_difference_is_held_against_the_one_that_matters(rope, words):
+    low = np.linspace(0.4, 0.6, 20)
+    high = low + 0.1 + 0.01 * np.resize([-1, 1], 20)
+    ranking = Board([make_entry("a", high), make_entry("b", low)], Rules(rope=rope, n_draws=200)).rankings[0]
+    assert [verdict_words(row, ranking) for row in ranking.pairs.itertuples()] == [words]
 
 
 def test_units_that_do_not_differ_have_no_resolution_to_speak_of():

@@ -16,7 +16,7 @@ from neuroarena.board.inference import Infer, add_training_noise, draw_shares, i
 from neuroarena.board.rules import Rules
 from neuroarena.board.seed_rule import SeedRule, apply_seed_rule, draw_units, seed_cautions
 from neuroarena.board.selection import Field
-from neuroarena.board.sizing import Resolution, resolution, resolve_verdicts
+from neuroarena.board.sizing import Resolution, resolution, resolve_scores, resolve_verdicts
 from neuroarena.board.table import (
     TABLE_COLUMNS,
     Conclusion,
@@ -387,7 +387,11 @@ def _resolution(
         return None
     deciders = [one.entry.team for one in judged if one.entry.role not in ("chance", "dummy")]
     measured = resolution(seed.draws, manifest.nu, seed.pairs, deciders)
-    return measured if moments is None else resolve_verdicts(measured, found.rows, deciders)
+    if moments is None:
+        return measured
+    widths = (found.columns["ci95_high"] - found.columns["ci95_low"]) / 2
+    own = [team in deciders or not deciders for team in found.teams]
+    return resolve_verdicts(resolve_scores(measured, np.asarray(widths)[own]), found.rows, deciders)
 
 
 def _warnings(field: Field, simulated: bool) -> tuple[str, ...]:

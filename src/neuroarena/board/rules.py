@@ -99,7 +99,10 @@ class Rules(BaseModel):
             written = tomllib.loads(Path(path).read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
             raise InputError(f"{path}: cannot be read as TOML: {error}.") from error
-        return cls.of(**written | {name: value for name, value in values.items() if value is not None})
+        try:
+            return cls.of(**written | {name: value for name, value in values.items() if value is not None})
+        except InputError as error:
+            raise InputError(f"{path}: {error}") from error
 
     @classmethod
     def of(cls, **values: Any) -> Rules:
@@ -112,9 +115,14 @@ class Rules(BaseModel):
         """
         given = {name: value for name, value in values.items() if value is not None}
         try:
-            return cls(**given)
+            made = cls(**given)
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             field = ".".join(str(part) for part in first["loc"])
             message = first["msg"].removeprefix("Value error, ")
             raise InputError(f'Rules of a board: "{field}": {message}; got {first["input"]!r}.') from error
+        if made.inference == "seed" and made.rope is not None:
+            raise InputError(
+                "The challenge's rule never calls teams equivalent. Leave out the rope, or these rules."
+            )
+        return made

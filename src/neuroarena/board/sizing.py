@@ -28,9 +28,9 @@ class Resolution:
     Attributes
     ----------
     sigma : float or None
-        Deviation of a unit score. From draws: the bootstrap standard error times sqrt(n_units), the
-        median over the teams, so that clusters and combiners are accounted for; more units then means
-        more of the same kind, clusters growing in proportion.
+        Deviation of a unit score. Of a board: what the half width of its intervals, the median over the teams, says
+        of a single unit, so that clusters and combiners are accounted for; more units then means more of the
+        same kind, clusters growing in proportion. From draws alone: the bootstrap standard error times sqrt(n_units).
     n_units : int or None
         Units now.
     half_width : float or None
@@ -140,6 +140,25 @@ def resolution(
         return found
     paired = float(np.median((pairs["ci95_high"] - pairs["ci95_low"]).to_numpy())) / 2
     return Resolution(**{**found.to_dict(), "smallest_difference": paired, "paired": True})
+
+
+def resolve_scores(found: Resolution, widths: np.ndarray) -> Resolution:
+    """Put the intervals that a board shows in place of those of the draws, which may take all units as independent.
+
+    Parameters
+    ----------
+    found
+        The resolution measured from draws.
+    widths
+        Half widths of the teams' own intervals; NaN below six levels, where no half width is known.
+    """
+    if found.n_units is None or found.sigma is None or not len(widths):
+        return found
+    if np.isnan(widths).all():
+        return replace(found, half_width=None, meets=None)
+    sigma = float(np.nanmedian(widths)) / half_width(1.0, found.n_units)
+    shown = size(sigma, found.nu, found.n_units)
+    return replace(shown, smallest_difference=found.smallest_difference, paired=found.paired)
 
 
 def resolve_verdicts(found: Resolution, rows: pd.DataFrame, teams: Sequence[str]) -> Resolution:

@@ -15,7 +15,7 @@ from neuroarena.board.rules import Rules
 from neuroarena.scoring import METRICS
 from neuroarena.statistics import MINIMUM_LEVELS
 from neuroarena.statistics.letters import LETTERS
-from neuroarena.statistics.verdicts import BETTER, BEYOND, EQUIVALENT, NONE, UNDECIDED
+from neuroarena.statistics.verdicts import BETTER, BEYOND, EQUIVALENT, NONE, UNDECIDED, WITHIN
 
 UNKNOWN = "–"
 ROLE_WORDS = {
@@ -311,5 +311,7 @@ def verdict_words(row: Any, ranking: Ranking, alone: bool = False) -> str:
     n_pairs = 1 if alone or ranking.moments is None else len(ranking.verdicts)
     if row.verdict == UNDECIDED and row.ci95_low > 0 and n_pairs > 1:
         return f"undecided once all {n_pairs:,} pairs are counted"
-    beyond = f", by {margin_of(ranking.manifest, ranking.rules):g} or more" if row.margin == BEYOND else ""
-    return f"{row.verdict}{beyond}"
+    words = {BEYOND: ", by {:g} or more", WITHIN: ", by {:g} at most"}.get(row.margin, "")
+    if row.verdict != BETTER or not words:
+        return str(row.verdict)
+    return row.verdict + words.format(margin_of(ranking.manifest, ranking.rules))

@@ -333,5 +333,5 @@ def _show_published(made: PublishedBoard, to: tuple[str, Path] | None, as_json: 
         typer.echo(f"wrote {path}", err=True)
     if as_json:
         print_json(made.to_dict())
-    else:
+    elif to is None:
         made.print()
