@@ -314,4 +314,4 @@ def verdict_words(row: Any, ranking: Ranking, alone: bool = False) -> str:
     words = {BEYOND: ", by {:g} or more", WITHIN: ", by {:g} at most"}.get(row.margin, "")
     if row.verdict != BETTER or not words:
         return str(row.verdict)
-    return row.verdict + words.format(margin_of(ranking.manifest, ranking.rules))
+    return f"{row.verdict}{words.format(margin_of(ranking.manifest, ranking.rules))}"
