@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from sqlalchemy import select
 
 from arena_making import FILE, write_answers
 from command_line import neuroarena_in
 from neuroarena.competition import open_arena, submit, work
 from neuroarena.competition.arena import create_arena
 from neuroarena.competition.boards import rank_track
+from neuroarena.competition.tables import RUN
 from neuroarena.errors import InputError, NeuroarenaError
 
 ADDRESSES = {
@@ -70,3 +72,11 @@ def test_a_token_file_that_is_not_text_is_named(arena, tmp_path):
     said = neuroarena_in(tmp_path, "status", "--arena", str(arena.folder), "--token-file", "t.token")
     assert said.returncode == 2
     assert "t.token: this is not text. Expected your team's token." in said.stderr
+
+
+def test_rules_that_were_lost_are_our_fault_and_not_the_teams(arena, token, tmp_path):
+    (arena.folder / "public" / "commands" / "manifest.json").unlink()
+    submission = submit(arena, token, "commands", write_answers(tmp_path / "mine.parquet"))
+    with arena.store.reading() as connection:
+        row = connection.execute(select(RUN).where(RUN.c.submission == submission)).mappings().one()
+    assert (row["state"], row["reason"]) == ("received", "The platform failed (InputError).")

@@ -100,3 +100,10 @@ def test_a_name_that_cannot_be_shown_is_refused_and_nothing_changes(kept):
     with pytest.raises(InputError, match="is empty"):
         rename_result(kept, "  ")
     assert not (kept.parent / LOG).exists()
+
+
+def test_a_run_that_lost_its_record_is_named_instead_of_left_out(kept):
+    (lost, *_) = find_results([kept])
+    (lost / "record.json").unlink()
+    with pytest.raises(InputError, match=rf"{lost.name}: there are unit scores and no record\.json"):
+        find_results([kept])

@@ -130,7 +130,7 @@ def open_arena(folder: str | Path, clock: Clock | None = None) -> Arena:
     folder = Path(folder)
     if not (folder / FILE).is_file() or not (folder / DEPLOYMENT).is_file():
         raise InputError(
-            f"{folder}: there is no competition here. Make one: neuroarena admin init {folder} --from FILE"
+            f"{folder}: there is no competition here. Expected a folder that neuroarena admin init has set up."
         )
     competition = read_competition(folder / FILE)
     try:

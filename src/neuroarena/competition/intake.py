@@ -10,14 +10,14 @@ from typing import Any
 from sqlalchemy import Connection, func, select
 
 from neuroarena.competition.arena import Arena, read_about
-from neuroarena.competition.artifacts import Artifact, DamagedArtifact
+from neuroarena.competition.artifacts import Artifact
 from neuroarena.competition.configuration import Competition, Phase
 from neuroarena.competition.queue import Job, change_state, claim, give_back, write_transition
 from neuroarena.competition.states import TERMINAL
 from neuroarena.competition.tables import RUN, SUBMISSION
 from neuroarena.competition.teams import find_team, has_accepted
 from neuroarena.competition.times import day_of, format_aoe, format_utc, next_day
-from neuroarena.errors import InputError
+from neuroarena.errors import InputError, NeuroarenaError
 from neuroarena.scoring import Submission, check_submission
 
 MEGABYTE = 1 << 20
@@ -97,11 +97,12 @@ def check_received(arena: Arena, job: Job) -> None:
         row = connection.execute(select(SUBMISSION).where(SUBMISSION.c.id == job.submission)).mappings().one()
     try:
         path = arena.artifacts.open(row["sha256"])
-    except (OSError, DamagedArtifact) as error:
-        give_back(arena.store, job, str(error))
+        manifest, ids = arena.manifest(row["track"]), arena.ids(row["track"])
+    except (OSError, NeuroarenaError) as error:
+        give_back(arena.store, job, f"The platform failed ({type(error).__name__}).")
         return
     try:
-        found = check_submission(path, arena.manifest(row["track"]), arena.ids(row["track"]))
+        found = check_submission(path, manifest, ids)
     except InputError as error:
         reason = str(error).replace(path.name, row["file"])
         with arena.store.writing() as connection:
@@ -159,8 +160,9 @@ def admit(
             f'The track "{track}" takes no submissions now. {_next_phase(competition, track, now)}'
         )
     if not accepting and not has_accepted(connection, team, arena.terms_sha256):
+        terms = " ".join(competition.terms.split())
         raise InputError(
-            f'The team "{team}" has not accepted the terms. Accept them: neuroarena submit --accept-terms'
+            f'The team "{team}" has not accepted the terms: "{terms}". Accept them by adding --accept-terms.'
         )
     _check_quota(connection, competition, team, n_bytes)
     _check_caps(connection, phase, team, now)

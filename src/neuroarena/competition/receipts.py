@@ -80,8 +80,9 @@ def list_submissions(arena: Arena, token: str) -> list[dict[str, Any]]:
     """List a team's submissions, oldest first, one short row each."""
     team = find_team(arena, token, "read")
     asked = (
-        select(SUBMISSION, RUN.c.state, RUN.c.reason)
+        select(SUBMISSION, RUN.c.state, RUN.c.reason, PUBLIC_SCORE.c.sentence)
         .join(RUN, RUN.c.submission == SUBMISSION.c.id)
+        .outerjoin(PUBLIC_SCORE, PUBLIC_SCORE.c.run == RUN.c.id)
         .where(SUBMISSION.c.team == team)
         .order_by(SUBMISSION.c.received, SUBMISSION.c.id)
     )
@@ -96,6 +97,7 @@ def list_submissions(arena: Arena, token: str) -> list[dict[str, Any]]:
             "file": row["file"],
             "state": row["state"],
             "attempt": ATTEMPT[row["slot"]],
+            "score": row["sentence"],
             "reason": row["reason"],
         }
         for row in rows

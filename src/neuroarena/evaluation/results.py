@@ -252,6 +252,12 @@ def find_results(paths: list[Path] | tuple[Path, ...]) -> list[Path]:
         if not path.is_dir():
             raise InputError(f"{path}: this is a file. {_EXPECTED}")
         found = sorted(_folders_with_record(path))
+        for scores in _visible(path, UNIT_SCORES):
+            if scores.parent not in found:
+                raise InputError(
+                    f"{scores.parent}: there are unit scores and no {RECORD}, so this run cannot be read. "
+                    "Restore the record, or move the folder away."
+                )
         if not found:
             raise InputError(f"{path}: there is no run in this folder. {_EXPECTED}")
         folders += found
@@ -265,9 +271,15 @@ def holds_results(path: Path) -> bool:
 
 def _folders_with_record(path: Path) -> Iterator[Path]:
     """Find the folders of runs below a folder; hidden ones hold what was removed."""
-    for record in path.rglob(RECORD):
-        if not any(part.startswith(".") for part in record.parent.relative_to(path).parts):
-            yield record.parent
+    for record in _visible(path, RECORD):
+        yield record.parent
+
+
+def _visible(path: Path, name: str) -> Iterator[Path]:
+    """Find the files of a name below a folder, but for those in hidden folders."""
+    for file in path.rglob(name):
+        if not any(part.startswith(".") for part in file.parent.relative_to(path).parts):
+            yield file
 
 
 def predictions_name(seed: int) -> str:
