@@ -13,7 +13,7 @@ from typer.core import TyperCommand
 
 from neuroarena.cli.completion import complete_datasets
 from neuroarena.cli.options import Json
-from neuroarena.cli.output import print_json, print_table
+from neuroarena.cli.output import print_json
 
 if TYPE_CHECKING:
     from neuroarena.datasets import Dataset, Problem
@@ -296,12 +296,15 @@ def _print_listing(listing: dict[str, Any]) -> None:
         size = "" if file["state"] == "complete" else readable_size(file["size"])
         state = f"{readable_size(file['have'])} here" if file["have"] else file["state"]
         known = next((kind for kind in ("sha256", "sha1") if file[kind]), "-")
-        rows.append((file["url"], size, known, state))
+        rows.append((size, known, state, file["url"]))
     unknown = listing["sizes_unknown"]
     more = f" and {unknown} of unknown size" if unknown else ""
     to_fetch, free = readable_size(listing["bytes_to_fetch"]), readable_size(listing["free_bytes"])
-    rows.append(("total", f"{to_fetch}{more}", "", f"{len(listing['files'])} files"))
-    print_table(["from", "size", "checksum", "state"], rows, title=listing["title"])
+    # Plain lines: a table would cut the addresses, which are there to be copied.
+    print(listing["title"])
+    for size, known, state, url in (("size", "checksum", "state", "address"), *rows):
+        print(f"  {size:>10}  {known:<8}  {state:<12}  {url}".rstrip())
+    print(f"  total  {to_fetch}{more}, {len(listing['files'])} files")
     print(f"{to_fetch}{more} to fetch into {listing['folder']}, where {free} are free.")
     untried = sum(not file["address_checked"] for file in listing["files"] if file["state"] != "complete")
     if untried:

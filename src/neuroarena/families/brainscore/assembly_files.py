@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import os
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from neuroarena.atomic import replacing
+from neuroarena.atomic import building
 from neuroarena.errors import MissingDependency
 from neuroarena.families.brainscore.assemblies import (
     NeuralAssembly,
@@ -148,10 +149,15 @@ def write_assembly(assembly: Any, folder: str | Path, identifier: str | None = N
             checked = checked.assign_coords({key: (coord.dims, _texts(coord.values))})
     _check_library()
     path = Path(folder) / f"assy_{file_identifier(name)}.nc"
-    with replacing(path) as temporary:
+    with building(path) as workshop:
+        # In a folder that is ours: HDF5 locks what it writes, and would refuse a file that is locked already.
+        made = workshop / path.name
         checked.rename(VARIABLE).to_dataset().to_netcdf(
-            temporary, engine="h5netcdf", encoding={VARIABLE: {"zlib": True, "complevel": 9}}
+            made, engine="h5netcdf", encoding={VARIABLE: {"zlib": True, "complevel": 9}}
         )
+        with made.open("rb") as written:
+            os.fsync(written.fileno())
+        os.replace(made, path)
     return path
 
 
