@@ -69,6 +69,7 @@ def test_a_twin_its_tables_its_splits_and_its_scores_are_as_they_were(names):
     assert changed == {}
 
 
+@pytest.mark.drill
 def test_models_of_vision_score_on_their_twin_as_they_did():
     changed = find_changed_files("brainscore_vision", brainscore_twin())
     found: dict[str, Any] = {}

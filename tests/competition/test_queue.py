@@ -73,10 +73,11 @@ def _version(arena) -> str:
         return connection.execute(select(PUBLIC_SCORE.c.scorer_version)).scalar_one()
 
 
-def test_a_team_with_less_under_way_comes_first(arena, token, tmp_path):
+def test_a_team_with_less_under_way_comes_first(arena, token, tmp_path, clock):
     answers = write_answers(tmp_path / "mine.parquet")
     for _ in range(2):
         submit(arena, token, "commands", answers)
+        clock.pass_s(1)
     late = submit(arena, join(arena, "blues"), "commands", answers)
     assert claim(arena.store, "one", ["scorer"]).team == "reds"
     assert claim(arena.store, "two", ["scorer"]).submission == late

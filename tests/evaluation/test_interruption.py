@@ -67,9 +67,8 @@ def workers_of(process: subprocess.Popen) -> list[int]:
     return [int(pid) for pid in listing.stdout.split() if int(pid) != process.pid]
 
 
-@pytest.mark.parametrize(
-    "seed", [0, pytest.param(1, marks=pytest.mark.drill), pytest.param(2, marks=pytest.mark.drill)]
-)
+@pytest.mark.drill
+@pytest.mark.parametrize("seed", [0, 1, 2])
 def test_a_run_killed_three_times_at_random_leaves_no_worker_and_gives_the_same_table(tmp_path, seed):
     rng = random.Random(seed)
     for kill, workers in enumerate((2, 1, 1)):

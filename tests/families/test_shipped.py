@@ -29,6 +29,7 @@ def test_a_shipped_network_is_a_decoder_by_name(track):
     assert load_decoder(f"shipped-{track}") is not None
 
 
+@pytest.mark.drill
 def test_the_shipped_network_of_commands_knows_them_without_learning(tmp_path):
     load_dataset("bci_commands").simulate(tmp_path / "twin")
     benchmark = load_benchmark("bci/commands", str(tmp_path / "twin"))

@@ -72,6 +72,7 @@ def error_s(stager: BandpowerStager, powers: np.ndarray, target: float) -> float
     return abs(answers[-1] - target)
 
 
+@pytest.mark.drill
 def test_a_stager_trained_on_a_twin_halves_the_error_of_guessing_on_people_it_was_not_fitted_to(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -249,6 +249,7 @@ def test_the_planted_commands_are_found(commands_twin: Path, tmp_path: Path) -> 
     assert mean_score(RiemannLr(), benchmark, "later-sessions", tmp_path) > 0.5
 
 
+@pytest.mark.drill
 def test_amplitude_alone_hears_less_than_whoever_separates_sources_in_space(tmp_path: Path) -> None:
     """Each electrode's power, in one band or in three, with the same discriminant: other sources drown the commands."""
     bci_commands.simulate(tmp_path / "twin", subjects=2, runs=2, trials=36)
@@ -264,6 +265,7 @@ def test_amplitude_alone_hears_less_than_whoever_separates_sources_in_space(tmp_
     assert in_bands < max(spatial)
 
 
+@pytest.mark.drill
 def test_without_a_planted_signal_everybody_is_at_chance(tmp_path: Path) -> None:
     bci_commands.simulate(tmp_path / "nothing", **COMMANDS, strength=0.0)
     benchmark = load("commands", tmp_path / "nothing")
@@ -282,6 +284,7 @@ def _taught_by_session_one(judged: str, examples: pd.DataFrame) -> Split:
     return Split(f"session-{judged}", tuple(folds))
 
 
+@pytest.mark.drill
 @pytest.mark.parametrize(("drift", "lost"), [(2.0, True), (0.0, False)])
 def test_drift_makes_later_sessions_harder_than_the_one_trained_on(
     tmp_path: Path, drift: float, lost: bool
@@ -304,6 +307,7 @@ def test_the_planted_flicker_is_found_and_without_it_there_is_chance(exo_twin: P
     assert abs(mean_score(cca(), nothing, "leave-one-subject-out", tmp_path) - 1 / 3) < 0.13
 
 
+@pytest.mark.drill
 @needs_real
 def test_real_flicker_is_decoded_across_people_by_canonical_correlation(tmp_path: Path) -> None:
     benchmark = load("ssvep-exo", REAL)

@@ -89,6 +89,7 @@ def recordings(rng: np.random.Generator) -> tuple[list[np.ndarray], np.ndarray]:
     return batches, np.repeat(targets, 40)
 
 
+@pytest.mark.drill
 def test_a_model_that_averages_its_last_outputs_gains_in_order_and_nothing_in_fresh_copies(tmp_path: Path):
     batches, targets = recordings(np.random.default_rng(3))
     plain = np.concatenate([batch[:, 0, 0] for batch in batches])

@@ -225,6 +225,7 @@ def test_the_plan_of_all_subjects_covers_every_session_and_every_file_that_is_re
     assert not any(file.checked for file in plan.files)
 
 
+@pytest.mark.drill
 def test_a_fetch_killed_with_9_goes_on_where_it_was(site, served_twin, twin, twin_root, tmp_path):
     subject, trial = twin.sessions[0]
     name = f"subject_data/sub_{subject}/trial{trial:03d}/sub_{subject}_trial{trial:03d}.h5.zip"

@@ -85,6 +85,7 @@ def test_a_strong_planted_signal_is_found(strong: Benchmark):
     assert found.mean() < 0.6 * errors(SleepMedian(), strong).mean()
 
 
+@pytest.mark.drill
 def test_a_small_network_finds_a_strong_planted_signal_in_most_nights(tmp_path: Path):
     """Chance is 300 s. Trained on four or five nights the network has false starts: the median is judged."""
     pytest.importorskip("torch")
@@ -93,7 +94,8 @@ def test_a_small_network_finds_a_strong_planted_signal_in_most_nights(tmp_path: 
     assert np.median(errors(small, nights, folds=3)) < 60 < 0.3 * np.median(errors(SleepMedian(), nights))
 
 
-@pytest.mark.parametrize("make", [BandpowerStager, pytest.param(tiny_conv, marks=pytest.mark.drill)])
+@pytest.mark.drill
+@pytest.mark.parametrize("make", [BandpowerStager, tiny_conv])
 def test_at_strength_zero_nobody_beats_the_median_by_much(tmp_path: Path, make):
     nothing = make_benchmark(tmp_path / "twin", "muse", strength=0.0, people=8, recordings=1)
     assert errors(make(), nothing).mean() > 0.75 * errors(SleepMedian(), nothing).mean()
