@@ -45,7 +45,7 @@ def runnable(page: Path) -> bool:
 
 
 def runnable_pages() -> list[object]:
-    """Return the pages with commands; the long ones take a minute each and are drills; the README has a drill of its own."""
+    """Return the pages with commands but for the README, which has a drill of its own; long ones are drills too."""
     return [
         pytest.param(page, id=page.name, marks=[pytest.mark.drill] if page.name.startswith(SLOW) else [])
         for page in PAGES
