@@ -107,3 +107,12 @@ def test_a_run_that_lost_its_record_is_named_instead_of_left_out(kept):
     (lost / "record.json").unlink()
     with pytest.raises(InputError, match=rf"{lost.name}: there are unit scores and no record\.json"):
         find_results([kept])
+
+
+def test_a_damaged_result_is_listed_with_its_reason_beside_the_others(kept):
+    evaluate(Mean(), toy_benchmark(), "cross", name="other", out=kept.parent)
+    (kept / "unit_scores.parquet").write_bytes(b"PAR1")
+    rows = {row["status"]: row for row in json.loads(ask("list", kept.parent, "--json"))}
+    assert rows.keys() == {"complete", "damaged"}
+    assert "unit_scores.parquet" in rows["damaged"]["reason"]
+    assert f"neuroarena results remove {kept}" in ask("list", kept.parent)

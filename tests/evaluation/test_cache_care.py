@@ -135,3 +135,7 @@ def test_a_size_that_is_none_is_refused(cache, text):
 def test_a_missing_cache_is_named(tmp_path):
     with pytest.raises(InputError, match="there is no cache here"), reporting_to(print):
         verify_cache(tmp_path / "nowhere")
+
+
+def test_a_folder_that_is_no_cache_is_not_called_good(tmp_path):
+    assert "nothing was checked" in ask("verify", "--cache", tmp_path).stdout

@@ -294,7 +294,8 @@ def alpha_words(ranking: Ranking) -> str:
     pairs = f"{n:,} pair{'' if n == 1 else 's'}"
     if ranking.moments is None:
         return f"{PAIR_WORDS[ranking.rules.pairs]}; Holm over {pairs}, alpha {ranking.rules.alpha:g}"
-    return f"Holm over all {pairs}, alpha {ranking.rules.alpha:g}; {scope_words(ranking)}"
+    counted = "the only pair" if n == 1 else f"all {pairs}"
+    return f"Holm over {counted}, alpha {ranking.rules.alpha:g}; {scope_words(ranking)}"
 
 
 def verdict_words(row: Any, ranking: Ranking, alone: bool = False) -> str:

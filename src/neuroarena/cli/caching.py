@@ -36,8 +36,10 @@ def verify(cache: Cache = None, as_json: Json = False) -> None:
         print_json({"cache": str(folder), "checked": checked, "damaged": damaged})
     elif damaged:
         print(f"{folder}: {len(damaged)} of {checked} entries were damaged and have been set aside.")
-    else:
+    elif checked:
         print(f"{folder}: all {checked} entries are good.")
+    else:
+        print(f"{folder}: there is no entry of a cache here, so nothing was checked.")
     if damaged:
         raise typer.Exit(2)
 

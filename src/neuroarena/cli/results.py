@@ -34,6 +34,10 @@ def list_results(
         print_json(rows)
         return
     for row in rows:
+        if row["status"] == "damaged":
+            print(f"damaged: {row['reason']}")
+            print(f"    take it off the boards: neuroarena results remove {row['folder']}")
+            continue
         mark = " (simulated)" if row["simulated"] else ""
         status = "" if row["status"] == "complete" else f", {row['status']}"
         print(

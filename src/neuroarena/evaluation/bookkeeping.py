@@ -18,12 +18,13 @@ from neuroarena.scoring import check_name
 def describe_result(folder: Path) -> dict[str, Any]:
     """Return one line about a kept result, as ``neuroarena results list`` prints it.
 
-    Raises
-    ------
-    InputError
-        When the folder holds no result, or one that cannot be read.
+    A result that cannot be read has the status "damaged" and a reason, and nothing else.
     """
-    result = load_result(folder)
+    try:
+        result = load_result(folder)
+    except InputError as error:
+        unknown = dict.fromkeys(("kind", "name", "benchmark", "split", "metric", "score"))
+        return {"folder": str(folder), **unknown, "status": "damaged", "reason": str(error)}
     record = result.record
     return {
         "folder": str(folder),
