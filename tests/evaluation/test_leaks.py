@@ -8,8 +8,6 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from neuroarena import load_benchmark, load_dataset
@@ -299,8 +297,10 @@ def test_the_same_seed_gives_the_same_report():
     assert check_leaks(benchmark, seed=4) == check_leaks(benchmark, seed=4)
 
 
-@given(st.integers(0, 10**6), st.integers(2, 5))
-def test_classes_drawn_at_random_are_told_by_no_place(seed, n_classes):
+# Fixed seeds: among many, one in some hundreds is found by luck, as a p of 0.001 says.
+@pytest.mark.parametrize("seed", range(12))
+def test_classes_drawn_at_random_are_told_by_no_place(seed):
+    n_classes = 2 + seed % 4
     rng = np.random.default_rng(seed)
     recordings = np.repeat(np.arange(6), 20)
     targets = guessing.class_targets(rng.integers(n_classes, size=120))
