@@ -8,8 +8,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import Connection, select, text
+from sqlalchemy import Connection, select
 
+from neuroarena.competition.store import take_lock
 from neuroarena.competition.tables import EVENT
 from neuroarena.errors import NeuroarenaError
 
@@ -29,8 +30,7 @@ def append_event(
     facts: Mapping[str, Any] | None = None,
 ) -> str:
     """Append an event inside the caller's transaction, and return its hash."""
-    if connection.dialect.name != "sqlite":  # one writer at a time, or two events would follow the same one
-        connection.execute(text("SELECT pg_advisory_xact_lock(hashtextextended('events', 0))"))
+    take_lock(connection, "events")  # one writer at a time, or two events would follow the same one
     number, before = _newest(connection)
     row = {
         "number": number + 1,

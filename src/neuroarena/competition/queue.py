@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -73,18 +74,16 @@ def claim(
             job = _job(row, owner)
             if row["tries"] >= MOST_TRIES:
                 reason = row["reason"] or "Its worker went silent each time."
-                _write_change(
+                change_state(
                     connection, now, job, "broken", f"Gave up after {MOST_TRIES} tries. {reason}", "ours"
                 )
                 continue
-            values = {"owner": owner, "fence": row["fence"] + 1, "tries": row["tries"] + 1}
-            taken = Job(**{**job.__dict__, "fence": values["fence"], "tries": values["tries"]})
-            connection.execute(
-                RUN.update().where(RUN.c.id == job.run).values(lease_until=now + lease, **values)
-            )
+            taken = dataclasses.replace(job, fence=row["fence"] + 1, tries=row["tries"] + 1)
+            held = {"owner": owner, "fence": taken.fence, "tries": taken.tries, "lease_until": now + lease}
+            connection.execute(RUN.update().where(RUN.c.id == job.run).values(**held))
             if job.state == "queued":
                 after: State = "scoring" if job.label == "scorer" else "running"
-                taken = _write_change(connection, now, taken, after, None, None)
+                taken = change_state(connection, now, taken, after)
             return taken
 
 
@@ -118,7 +117,21 @@ def change_state(
     Fenced
         When another worker has it, or it is in another state by now.
     """
-    return _write_change(connection, now, job, after, reason, fault)
+    assert may_change(job.state, after), f"{job.state} -> {after}"
+    values: dict[str, Any] = {"state": after, "reason": reason, "fault": fault}
+    if after in TERMINAL:
+        values |= {"owner": None, "lease_until": None}
+    mine = and_(RUN.c.id == job.run, RUN.c.fence == job.fence, RUN.c.state == job.state)
+    if connection.execute(RUN.update().where(mine).values(**values)).rowcount != 1:
+        raise Fenced(f"Run {job.run} was taken over by another worker.")
+    slot = CHANGES[job.state, after]
+    if slot is not None:
+        refunded = {"refunded": now} if slot == "refunded" else {}
+        connection.execute(
+            SUBMISSION.update().where(SUBMISSION.c.id == job.submission).values(slot=slot, **refunded)
+        )
+    write_transition(connection, now, job.run, after, job.owner, reason)
+    return dataclasses.replace(job, state=after)
 
 
 def give_back(store: Store, job: Job, reason: str, *, counts: bool = True) -> None:
@@ -131,7 +144,7 @@ def give_back(store: Store, job: Job, reason: str, *, counts: bool = True) -> No
     with store.writing() as connection:
         now = store.clock(connection)
         if job.state != "received":
-            job = _write_change(connection, now, job, "queued", reason, "ours" if counts else None)
+            job = change_state(connection, now, job, "queued", reason, "ours" if counts else None)
         values: dict[str, Any] = {"owner": None, "lease_until": None, "reason": reason}
         values["not_before"] = now + (WAIT_AFTER_OUR_FAULT * job.tries if counts else datetime.timedelta())
         if not counts:
@@ -163,31 +176,6 @@ def _next_row(
         asked = asked.where(RUN.c.id == run)
     row = connection.execute(asked).mappings().first()
     return None if row is None else dict(row)
-
-
-def _write_change(
-    connection: Connection,
-    now: datetime.datetime,
-    job: Job,
-    after: State,
-    reason: str | None,
-    fault: Fault | None,
-) -> Job:
-    assert may_change(job.state, after), f"{job.state} -> {after}"
-    values: dict[str, Any] = {"state": after, "reason": reason, "fault": fault}
-    if after in TERMINAL:
-        values |= {"owner": None, "lease_until": None}
-    mine = and_(RUN.c.id == job.run, RUN.c.fence == job.fence, RUN.c.state == job.state)
-    if connection.execute(RUN.update().where(mine).values(**values)).rowcount != 1:
-        raise Fenced(f"Run {job.run} was taken over by another worker.")
-    slot = CHANGES[job.state, after]
-    if slot is not None:
-        refunded = {"refunded": now} if slot == "refunded" else {}
-        connection.execute(
-            SUBMISSION.update().where(SUBMISSION.c.id == job.submission).values(slot=slot, **refunded)
-        )
-    write_transition(connection, now, job.run, after, job.owner, reason)
-    return Job(**{**job.__dict__, "state": after})
 
 
 def write_transition(

@@ -41,11 +41,6 @@ class Store:
         self.engine = _make_engine(url)
         self.clock = clock or read_clock
 
-    @property
-    def embedded(self) -> bool:
-        """Whether the database is a SQLite file."""
-        return self.engine.dialect.name == "sqlite"
-
     @contextlib.contextmanager
     def reading(self) -> Iterator[Connection]:
         """Open a transaction that only reads; it never waits for a writer on SQLite."""
@@ -59,16 +54,19 @@ class Store:
         SQLite has one writer at a time, which is lock enough; PostgreSQL takes an advisory lock for each name.
         """
         with self.engine.connect().execution_options(writing=True) as connection, connection.begin():
-            if not self.embedded:
-                for name in locks:
-                    connection.execute(
-                        text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))"), {"name": name}
-                    )
+            for name in locks:
+                take_lock(connection, name)
             yield connection
 
     def close(self) -> None:
         """Close every connection."""
         self.engine.dispose()
+
+
+def take_lock(connection: Connection, name: str) -> None:
+    """Wait for a lock and hold it until the transaction ends; on SQLite a writing transaction is lock enough."""
+    if connection.dialect.name != "sqlite":
+        connection.execute(text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))"), {"name": name})
 
 
 def create_store(url: str) -> None:
