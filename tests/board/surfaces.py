@@ -130,6 +130,8 @@ def _plain(rows: list[dict[str, Any]], pairs: list[dict[str, Any]], flag: Any) -
 
 
 def _range(low: Any, high: Any) -> str:
+    if low in ("", None):
+        return "–"
     first, last = int(float(low)), int(float(high))
     return str(first) if first == last else f"{first}–{last}"
 
