@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 TimeBins = list[tuple[float, float]]
 
+# What the public package calls its arrays. Ours are plain ones, so these names serve annotations and construction.
+DataAssembly = xr.DataArray
+NeuroidAssembly = xr.DataArray
+
 NEURAL_DIMS = ("presentation", "neuroid", "time_bin")
 PROPERTY_DIMS = ("neuroid", "neuronal_property")
 

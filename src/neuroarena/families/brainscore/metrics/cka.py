@@ -105,13 +105,7 @@ class CKACV(Metric):
     def __call__(self, source: xr.DataArray, target: xr.DataArray) -> Score:
         """Score a model against a recording; `raw` holds the value of each split."""
         plan = self.cross_validation
-        pair = align(
-            source,
-            target,
-            coordinate=plan.split_coord,
-            stratification=plan.stratification_coord,
-            order=plan.split_order,
-        )
+        pair = align(source, target, **plan.alignment)
         first, second = _grams(pair)
         values = [
             alignment(first[np.ix_(test, test)], second[np.ix_(test, test)], self.unbiased)

@@ -19,9 +19,8 @@ from neuroarena.families.brainscore.metrics.alignment import (
     Aligned,
     align,
     neuroid_coordinates,
-    ordered,
 )
-from neuroarena.families.brainscore.metrics.folds import Array, Split
+from neuroarena.families.brainscore.metrics.folds import Array
 from neuroarena.families.brainscore.metrics.metric import (
     Metric,
     aggregate,
@@ -39,7 +38,7 @@ from neuroarena.families.brainscore.metrics.regressions import (
     Ridge,
     RidgeCV,
 )
-from neuroarena.families.brainscore.metrics.splits import CrossValidation, cross_validation
+from neuroarena.families.brainscore.metrics.splits import CrossValidation, cross_validation, over_neuroids
 from neuroarena.registry import unknown_name
 from neuroarena.statistics import left_out_correlations, pseudovalues
 
@@ -110,18 +109,9 @@ class CrossRegressedCorrelation(Metric):
         AlignmentError, DataQualityError, ConfigError
             See :func:`~neuroarena.families.brainscore.metrics.alignment.align`.
         """
-        pair = align(source, target, **self._alignment())
-        if type(self).apply is CrossRegressedCorrelation.apply:
-            return self._scored(pair)
-        return self._scored_by_apply(source, target, pair)
-
-    def _alignment(self) -> dict[str, Any]:
-        plan = self.cross_validation
-        return {
-            "coordinate": plan.split_coord,
-            "stratification": plan.stratification_coord,
-            "order": plan.split_order,
-        }
+        if type(self).apply is not CrossRegressedCorrelation.apply:
+            return self._scored_by_apply(source, target)
+        return self._scored(align(source, target, **self.cross_validation.alignment))
 
     def _scored(self, pair: Aligned) -> Score:
         check_varies(pair.source, "source")
@@ -145,22 +135,21 @@ class CrossRegressedCorrelation(Metric):
         except InputError:  # a neuroid or a prediction that does not vary without some image
             return None
 
-    def _scored_by_apply(self, source: xr.DataArray, target: xr.DataArray, pair: Aligned) -> Score:
+    def _scored_by_apply(self, source: xr.DataArray, target: xr.DataArray) -> Score:
         """Score with the `apply` of a subclass, which takes assemblies, one split at a time."""
-        splits = self.cross_validation.divide(len(pair.ids), pair.strata)
-        coordinate = self.cross_validation.split_coord
-        sides = ordered(source, coordinate, pair.ids), ordered(target, coordinate, pair.ids)
-        values: list[Array] = []
         chosen: list[float] = []
-        for split in splits:
+
+        def apply(*parts: xr.DataArray) -> Any:
+            found = over_neuroids(self.apply(*parts), parts[1].sizes["neuroid"])
+            chosen.extend(getattr(self.regression, "chosen", []))
+            return found
+
+        def combine(scores: xr.DataArray) -> Any:
             if isinstance(self.regression, RidgeCV):
-                self.regression.chosen = []
-            values.append(_over_neuroids(self.apply(*_parts(*sides, split)), pair.neuroids))
-            chosen += getattr(self.regression, "chosen", [])
-        if isinstance(self.regression, RidgeCV):
-            self.regression.chosen = chosen
-        raw = split_table(np.stack(values), pair.neuroids)
-        return finished(self.aggregate(raw), raw)
+                self.regression.chosen = chosen
+            return self.aggregate(scores)
+
+        return self.cross_validation(source, target, apply=apply, aggregate=combine)
 
     def apply(
         self,
@@ -215,27 +204,10 @@ class TrainTestCorrelation(CrossRegressedCorrelation):
         """Fit on the training assemblies and score on the test assemblies; `raw` has one split."""
         found = self.apply(source_train, target_train, source_test, target_test)
         neuroids = neuroid_coordinates(flat(target_train))
-        raw = split_table(_over_neuroids(found, neuroids)[None], neuroids)
+        raw = split_table(over_neuroids(found, len(neuroids["neuroid_id"][1]))[None], neuroids)
         score = finished(self.aggregate(raw), raw)
         score.attrs.pop("error", None)
         return score
-
-
-def _parts(source: xr.DataArray, target: xr.DataArray, split: Split) -> list[xr.DataArray]:
-    """Return what `apply` takes: source and target of the training rows, then of the test rows."""
-    return [side.isel(presentation=rows) for rows in split for side in (source, target)]
-
-
-def _over_neuroids(found: Any, neuroids: Mapping[str, tuple[str, npt.NDArray[Any]]]) -> Array:
-    """Return the value of each neuroid that an `apply` returned, or refuse anything else."""
-    count = len(neuroids["neuroid_id"][1])
-    values = np.asarray(found, dtype=np.float64)
-    if values.shape != (count,):
-        raise ConfigError(
-            f"The metric's apply returned values of shape {values.shape}, expected ({count},): one for each neuroid "
-            "of the target."
-        )
-    return values
 
 
 def as_regression(regression: str | Regression | Any) -> Regression:

@@ -123,7 +123,7 @@ def finished(found: Any, raw: xr.DataArray) -> Score:
     ----------
     found : Score, DataArray or number
         A DataArray may still have the dim split, over which it is averaged and its error taken.
-    raw : DataArray, split x neuroid [x time_bin]
+    raw : DataArray, split [x neuroid [x time_bin]]
         What was aggregated.
 
     Raises
@@ -144,6 +144,8 @@ def finished(found: Any, raw: xr.DataArray) -> Score:
         raise DataQualityError(
             f"The metric's aggregate returned {value}, expected a finite number for every split."
         )
+    if "neuroid" not in raw.dims:
+        return Score(value, error=error, raw=raw, n_splits=raw.sizes["split"])
     used = raw.notnull().any([dim for dim in raw.dims if dim != "neuroid"])
     return Score(
         value,

@@ -177,13 +177,7 @@ class RDMSimilarityCV(Metric):
     def __call__(self, source: xr.DataArray, target: xr.DataArray) -> Score:
         """Score a model against a recording; `raw` holds the value of each split."""
         plan = self.cross_validation
-        pair = align(
-            source,
-            target,
-            coordinate=plan.split_coord,
-            stratification=plan.stratification_coord,
-            order=plan.split_order,
-        )
+        pair = align(source, target, **plan.alignment)
         first = dissimilarities(pair.source, pair.ids, "source")
         offer_rows(pair.ids, first, pair.ids, "dissimilarities")
         second = dissimilarities(pair.target, pair.ids, "target")

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import xarray as xr
 
+from neuroarena.families.brainscore.brain_score import Score
 from neuroarena.families.brainscore.errors import ConfigError, DataQualityError, named
-from neuroarena.families.brainscore.metrics.alignment import Order
-from neuroarena.families.brainscore.metrics.folds import Split
+from neuroarena.families.brainscore.metrics.alignment import Order, align, neuroid_coordinates, ordered
+from neuroarena.families.brainscore.metrics.folds import Array, Split
+from neuroarena.families.brainscore.metrics.metric import aggregate as aggregate_splits
+from neuroarena.families.brainscore.metrics.metric import finished, split_table
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,53 @@ class CrossValidation:
     kfold: bool = False
     random_state: int = 1
     split_order: Order = "sorted"
+
+    @property
+    def alignment(self) -> dict[str, Any]:
+        """How two sides are brought to the same rows before they are divided: keywords of `align`."""
+        return {
+            "coordinate": self.split_coord,
+            "stratification": self.stratification_coord,
+            "order": self.split_order,
+        }
+
+    def __call__(
+        self,
+        source: xr.DataArray,
+        target: xr.DataArray,
+        apply: Callable[..., Any],
+        aggregate: Callable[[xr.DataArray], Any] = aggregate_splits,
+    ) -> Score:
+        """Apply a function to the training and test parts of every split, and aggregate what it returns.
+
+        Parameters
+        ----------
+        source, target : DataArray, presentation x neuroid
+            One row per stimulus, in any order.
+        apply : callable
+            ``(source_train, target_train, source_test, target_test) -> values``: one per neuroid of the target, or a
+            single number. Source and target hold the same stimuli in the same order.
+        aggregate : callable
+            ``(split x neuroid, or split) -> Score, DataArray or number``; what it leaves is averaged, over splits last.
+            By default the median over neuroids.
+
+        Raises
+        ------
+        AlignmentError, DataQualityError, ConfigError
+            See :func:`~neuroarena.families.brainscore.metrics.alignment.align`.
+        """
+        pair = align(source, target, **self.alignment)
+        sides = [ordered(side, self.split_coord, pair.ids) for side in (source, target)]
+        values = [
+            _values_of_split(apply(*_parts(sides, split)), len(pair.neuroid_ids))
+            for split in self.divide(len(pair.ids), pair.strata)
+        ]
+        shapes = {each.shape for each in values}
+        if len(shapes) > 1:
+            raise ConfigError(f"apply returned values of different shapes: {named(sorted(shapes))}.")
+        table = np.stack(values)
+        raw = split_table(table, neuroid_coordinates(sides[1]) if table.ndim > 1 else {})
+        return finished(raw if table.ndim == 1 and aggregate is aggregate_splits else aggregate(raw), raw)
 
     def divide(self, n: int, strata: npt.NDArray[Any] | None = None) -> list[Split]:
         """Divide `n` rows, balanced over `strata` where given, and return (train, test) row numbers.
@@ -135,3 +186,25 @@ def _sortable(strata: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 def _count(size: float | int, n: int, rounded: Any) -> int:
     return int(rounded(size * n)) if isinstance(size, float) else size
+
+
+def _parts(sides: Sequence[xr.DataArray], split: Split) -> list[xr.DataArray]:
+    """Return what `apply` takes: source and target of the training rows, then of the test rows."""
+    return [side.isel(presentation=rows) for rows in split for side in sides]
+
+
+def _values_of_split(found: Any, count: int) -> Array:
+    """Return what an `apply` returned for a split: a single number, or one value per neuroid."""
+    values = np.asarray(found, dtype=np.float64)
+    return values if values.ndim == 0 else over_neuroids(values, count)
+
+
+def over_neuroids(found: Any, count: int) -> Array:
+    """Return the value of each neuroid that an `apply` returned, or refuse anything else."""
+    values = np.asarray(found, dtype=np.float64)
+    if values.shape != (count,):
+        raise ConfigError(
+            f"The metric's apply returned values of shape {values.shape}, expected ({count},): one for each neuroid "
+            "of the target."
+        )
+    return values

@@ -45,7 +45,7 @@ class SpanTimeRegressedCorrelation(CrossRegressedCorrelation):
                 f"{type(self).__name__} overrides apply, which a metric with weights shared over time does not call. "
                 "Override aggregate, or start from CrossRegressedCorrelation."
             )
-        pair = align(source, target, dims=TEMPORAL, **self._alignment())
+        pair = align(source, target, dims=TEMPORAL, **self.cross_validation.alignment)
         times = _same_times(flat(source), flat(target))
         n, _, bins = pair.target.shape
         x, y = (side.transpose(0, 2, 1).reshape(n * bins, -1) for side in (pair.source, pair.target))
