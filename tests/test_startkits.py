@@ -99,7 +99,7 @@ BETTER = {
     # By how much the kit's own decoder is better than its floor, in the metric's own numbers.
     "img": ("decoder:EpochRidge", "chance", 0.2),
     "bci": ("decoder:BandPower", "chance", 0.15),
-    "sleep": ("decoder:OnsetWatch", "sleep-median", -1.0),
+    "sleep": ("decoder:OnsetWatch", "sleep-median", -10.0),
     "emg": ("decoder:NearestKey", "most-frequent-key", -30.0),
 }
 
