@@ -25,7 +25,7 @@ except ImportError:  # no such locks on Windows; leftovers are then known by the
 PART = ".part"
 # Of another machine, or of a disk without locks, nobody can ask whether the writer still lives.
 _OLD_S = 24 * 3600.0
-_FULL = {errno.ENOSPC: "the disk is full", errno.EDQUOT: "the quota on this disk is used up"}
+FULL_DISK = {errno.ENOSPC: "the disk is full", errno.EDQUOT: "the quota on this disk is used up"}
 
 
 @contextlib.contextmanager
@@ -130,14 +130,14 @@ def naming_full_disk(folder: Path, what: str) -> Iterator[None]:
     except DiskFull as error:
         raise DiskFull(_full_sentence(folder, what, error.errno), error.errno) from error
     except OSError as error:
-        if error.errno not in _FULL:
+        if error.errno not in FULL_DISK:
             raise
         raise DiskFull(_full_sentence(folder, what, error.errno), error.errno) from error
 
 
 def _full_sentence(folder: Path, what: str, number: int) -> str:
     return (
-        f"{folder}: {_FULL[number]}, so {what} was not written; make room or name another folder, and run the same "
+        f"{folder}: {FULL_DISK[number]}, so {what} was not written; make room or name another folder, and run the same "
         "command again: what was finished is kept."
     )
 

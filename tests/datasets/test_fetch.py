@@ -249,7 +249,7 @@ def test_too_little_space_is_refused_before_the_first_byte(site, tmp_path, monke
     monkeypatch.setattr("shutil.disk_usage", lambda folder: usage(10**6, 0, 250_000))
     site.files["big.bin"] = BIG
     with pytest.raises(
-        FetchStopped, match=r"at least 300\.0 kB are needed and 250\.0 kB are free. Nothing was fetched"
+        FetchStopped, match=r"at least 300\.0 kB are needed and 250\.0 kB are free, so nothing was fetched"
     ):
         fetch(plan_of(site, PLAIN), tmp_path / "new", patience=HASTE)
     assert not (tmp_path / "new").exists()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import re
@@ -92,7 +91,9 @@ class ResumingDownloader:
         FetchError
             When the server refuses the file or it has the wrong size.
         FetchStopped
-            When the network fails or the disk is full; the part stays.
+            When the network fails or the part cannot be written; it stays.
+        OSError
+            When the disk is full; the part stays.
         """
         del pooch, check_only
         self._fill(url)
@@ -131,7 +132,10 @@ class ResumingDownloader:
             except requests.RequestException as error:
                 raise FetchError(f"{url}: cannot be fetched: {error}.") from error
             except OSError as error:
-                raise self._disk_fault(error) from error
+                if error.errno in atomic.FULL_DISK:
+                    raise
+                reason = error.strerror or str(error)
+                raise FetchStopped(f"{self.part}: cannot be written: {reason}.") from error
             have = self.have()
             failures = 1 if have > best else failures + 1
             best = max(best, have)
@@ -221,11 +225,6 @@ class ResumingDownloader:
         if self.part.exists():
             self._start_over(self.have())
         return {}
-
-    def _disk_fault(self, error: OSError) -> FetchStopped:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            return FetchStopped(f"{self.part}: the disk is full.")
-        return FetchStopped(f"{self.part}: cannot be written: {error.strerror or error}.")
 
 
 def remote_size(url: str, patience: Patience) -> int | None:

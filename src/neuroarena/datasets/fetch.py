@@ -15,9 +15,9 @@ from typing import Any, Literal
 from neuroarena import atomic
 from neuroarena.datasets.card import CARD
 from neuroarena.datasets.download import Patience, ResumingDownloader, remote_size
-from neuroarena.datasets.fetch_plan import FetchError, FetchPlan, FetchStopped, RemoteFile
+from neuroarena.datasets.fetch_plan import FetchError, FetchPlan, FetchStopped, NoRoom, RemoteFile
 from neuroarena.datasets.unpack import BadArchive, Product, free_bytes, is_in_the_way, unpack
-from neuroarena.errors import InputError
+from neuroarena.errors import DiskFull, InputError
 from neuroarena.fingerprint import file_digest
 from neuroarena.progress import Progress, Silence, readable_size
 
@@ -155,7 +155,9 @@ def fetch(
     InputError
         When the folder cannot be used.
     FetchStopped
-        When the network fails, the disk is full, or the user stops it; says what was kept and how to go on.
+        When the network fails or the user stops it; says what was kept and how to go on.
+    NoRoom
+        When the disk is full; says the same.
     FetchError
         When single files failed; the others are complete.
     """
@@ -169,11 +171,8 @@ def fetch(
             for item in waiting:
                 try:
                     entry = _fetch_one(item, plan, root, work, patience, progress)
-                except (FetchStopped, KeyboardInterrupt) as error:
-                    raise FetchStopped(f"{str(error) or 'Stopped.'} {_describe_kept(plan, root)}") from error
-                except OSError as error:
-                    what = f"{error.filename or root}: {error.strerror or error}."
-                    raise FetchStopped(f"{what} {_describe_kept(plan, root)}") from error
+                except (FetchStopped, DiskFull, OSError, KeyboardInterrupt) as error:
+                    raise _say_what_stays(error, item, plan, root) from error
                 except FetchError as error:
                     failures.append(str(error))
                 else:
@@ -279,9 +278,9 @@ def _check_space(waiting: Sequence[Item], root: Path) -> None:
     needed = to_come + max((item.size or 0 for item in waiting if item.file.archive), default=0)
     free = free_bytes(root)
     if needed > free:
-        raise FetchStopped(
-            f"{root}: at least {readable_size(needed)} are needed and {readable_size(free)} are free. Nothing was "
-            f"fetched. Make room, or choose fewer sessions or another folder."
+        raise NoRoom(
+            f"{root}: at least {readable_size(needed)} are needed and {readable_size(free)} are free, so "
+            f"nothing was fetched; make room, or choose fewer sessions or another folder."
         )
 
 
@@ -327,15 +326,31 @@ def _sweep(work: Path) -> None:
             path.unlink()
 
 
+def _say_what_stays(error: BaseException, item: Item, plan: FetchPlan, root: Path) -> FetchStopped:
+    """Return why fetching ended, with what is kept and how to go on."""
+    full = atomic.FULL_DISK.get(getattr(error, "errno", 0))
+    if full and not isinstance(error, FetchStopped):
+        return NoRoom(
+            f"{root}: {full}, so {item.file.path} was not fetched whole; make room and run the same command again: "
+            f"{_count_kept(plan, root)} are kept."
+        )
+    what = str(error) or "Stopped."
+    if isinstance(error, OSError):
+        what = f"{error.filename or root}: {error.strerror or error}."
+    return (NoRoom if full else FetchStopped)(f"{what} {_describe_kept(plan, root)}")
+
+
 def _describe_kept(plan: FetchPlan, root: Path) -> str:
+    return f"{_count_kept(plan, root)} are kept in {root}. Run the same command again to go on."
+
+
+def _count_kept(plan: FetchPlan, root: Path) -> str:
     record = read_record(root)
     states = [_state(file, root, record) for file in plan.files]
     complete = sum(state == "complete" for state, _ in states)
     partial = sum(have for state, have in states if state == "partial")
     started = f" and {readable_size(partial)} of the next" if partial else ""
-    return (
-        f"{complete} of {len(states)} files{started} are kept in {root}. Run the same command again to go on."
-    )
+    return f"{complete} of {len(states)} files{started}"
 
 
 def read_record(root: Path) -> dict[str, Any]:

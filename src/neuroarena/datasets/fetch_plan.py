@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
-from neuroarena.errors import InputError, NeuroarenaError
+from neuroarena.errors import DiskFull, InputError, NeuroarenaError
 from neuroarena.fingerprint import file_digest
 
 _SHA256, _SHA1 = re.compile(r"[0-9a-f]{64}"), re.compile(r"[0-9a-f]{40}")
@@ -20,6 +20,10 @@ class FetchError(NeuroarenaError):
 
 class FetchStopped(FetchError):
     """Fetching ended early: no network, no space, or stopped by hand. Complete files were kept."""
+
+
+class NoRoom(FetchStopped, DiskFull):
+    """Fetching ended because the disk is full; as wherever a disk is full, the exit code is 2."""
 
 
 @dataclass(frozen=True)

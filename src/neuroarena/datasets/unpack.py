@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from neuroarena.datasets.fetch_plan import FetchError, FetchStopped, RemoteFile, is_inside
+from neuroarena.datasets.fetch_plan import FetchError, NoRoom, RemoteFile, is_inside
 from neuroarena.progress import readable_size
 
 _CHUNK = 2**20
@@ -104,7 +104,7 @@ def unpack(archive: Path, file: RemoteFile, root: Path, work: Path) -> list[Prod
         When it is not a zip archive, is damaged, reaches outside the folder, or grows too much.
     FetchError
         When a different file is in the way, or the method of compression is unknown here.
-    FetchStopped
+    NoRoom
         When the disk is full.
     """
     try:
@@ -233,7 +233,7 @@ def placement(name: str, file: RemoteFile) -> str | None:
 def _check_room(members: dict[str, zipfile.ZipInfo], root: Path, file: RemoteFile) -> None:
     needed, free = sum(info.file_size for info in members.values()), free_bytes(root)
     if needed > free:
-        raise FetchStopped(
+        raise NoRoom(
             f"{root}: unpacking {file.path} needs {readable_size(needed)}, and {readable_size(free)} are free."
         )
 
