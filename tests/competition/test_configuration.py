@@ -25,8 +25,40 @@ MISTAKES = {
         'display = "full"',
         "which reveal labels",
     ),
-    "a ladder without a step": ("step = 0.1", "", "a ladder needs one"),
-    "unknown key": ("per_day = 2", "per_day = 2\ncap = 3", "phases.1.cap: Extra inputs are not permitted"),
+    "a public ladder without a step": (
+        "sealed = true",
+        "sealed = false\nstepp = 1",
+        'phases.1.stepp: there is no such key; did you mean "step"? (of "sealed")',
+    ),
+    "a step without a ladder": ('display = "ladder"', 'display = "blind"', 'belongs to display = "ladder"'),
+    "unknown key": ("per_day = 2", "per_day = 2\ncap = 3", "phases.1.cap: there is no such key"),
+    "a kind that is not scored": (
+        'benchmark = "bci/commands"',
+        'benchmark = "bci/commands"\nkinds = ["pipeline"]',
+        "takes only pipelines",
+    ),
+    "pipelines without an audit": (
+        'benchmark = "bci/commands"',
+        'benchmark = "bci/commands"\nkinds = ["code", "pipeline"]',
+        "which only an [audit] replays",
+    ),
+    "a file for a suite": ('benchmark = "bci/commands"', 'benchmark = "bci"', 'takes kinds = ["code"]'),
+    "a board frozen too late": (
+        "per_day = 2",
+        'per_day = 2\nfrozen_from = "2026-03-21 00:00 UTC"',
+        "freezes its board outside its own time",
+    ),
+    "order in time by hand": (
+        "per_day = 2",
+        "per_day = 2\n[final]\nrule = 'best-of-last-0'",
+        '"best-of-last-0" is not a rule',
+    ),
+    "final phase": ("per_day = 2", "per_day = 2\n[final]\nphase = 'end'", 'final: there is no phase "end"'),
+    "label range": (
+        'benchmark = "bci/commands"',
+        'benchmark = "bci/commands"\nlabel_range = [3, 1]',
+        "must name the lower end first",
+    ),
     "zero attempts": ("per_day = 2", "per_day = 0", "phases.1.per_day: Input should be greater than"),
     "track of a phase": (
         "per_day = 2",
@@ -47,6 +79,15 @@ def test_a_mistake_in_the_competition_file_is_named(tmp_path, mistake):
         read_competition(tmp_path / "c.toml")
     assert str(refused.value).startswith("c.toml: ")
     assert sentence in str(refused.value)
+
+
+def test_all_mistakes_are_named_at_once(tmp_path):
+    text = FILE.replace('title = "Commands"\n', "").replace("per_day = 2", "per_day = 0")
+    (tmp_path / "c.toml").write_text(text)
+    with pytest.raises(InputError) as refused:
+        read_competition(tmp_path / "c.toml")
+    assert str(refused.value).startswith("c.toml: 2 mistakes: tracks.0.title: this is missing")
+    assert "phases.1.per_day: Input should be greater than" in str(refused.value)
 
 
 def test_anywhere_on_earth_ends_at_noon_of_the_next_day_in_utc():

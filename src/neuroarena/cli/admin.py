@@ -198,7 +198,7 @@ def board(
     except ValueError as error:
         raise InputError(f"--as-of: {error}.") from error
     if find_phase(arena, phase).display == "full" or organiser:
-        rule = arena.competition.final_rule if final else "best-ever"
+        rule = arena.competition.final.rule if final else "best-ever"
         made = rank_track(arena, track, phase, rule=rule, as_of=time)
         print_json(made.to_dict()) if as_json else print_board(made)
         return

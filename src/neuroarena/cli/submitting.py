@@ -51,8 +51,8 @@ def submit(
         competition.accept_terms(opened, find_team(opened, token, "submit"))
     if dry_run:
         checked = competition.dry_run(opened, token, track, file, accepting=accept_terms)
-        answer = {"accepted": True, "model": checked.model, "rows": len(checked.table)}
-        sentence = f"{file.name}: {len(checked.table)} rows, would be taken now. Nothing was sent."
+        answer = {"accepted": True, "model": checked.model, "rows": checked.rows}
+        sentence = f"{file.name}: {checked.rows} rows, would be taken now. Nothing was sent."
         print_json(answer) if as_json else print(sentence)
         return
     receipt = competition.read_receipt(opened, token, competition.submit(opened, token, track, file, key=key))

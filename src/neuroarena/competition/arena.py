@@ -8,6 +8,7 @@ import shutil
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 from sqlalchemy import Connection, select
@@ -57,25 +58,53 @@ class Arena:
         """The hash of the terms, which a team accepts."""
         return hashlib.sha256(self.competition.terms.encode()).hexdigest()
 
-    def manifest(self, track: str) -> Manifest:
-        """Return the rules of a track, as they were when its truth was sealed.
+    def parts(self, track: str) -> tuple[str, ...]:
+        """List the parts of a sealed track: its tasks where it is a suite, otherwise one part without a name.
 
         Raises
         ------
         InputError
             When the track has not been sealed yet.
         """
-        file = self.folder / "public" / track / "manifest.json"
+        return tuple(self.about(track).get("parts", ("",)))
+
+    def about(self, track: str) -> dict[str, Any]:
+        """Return what was published when a track was sealed."""
+        file = self.folder / "public" / track / "track.json"
+        if not file.exists():
+            raise InputError(
+                f'The track "{track}" has no truth yet. Seal it: neuroarena admin seal {self.folder} {track}'
+            )
+        said: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        return said
+
+    def manifest(self, track: str, part: str = "") -> Manifest:
+        """Return the rules of a part of a track, as they were when its truth was sealed.
+
+        Raises
+        ------
+        InputError
+            When the track has not been sealed yet.
+        """
+        file = self.public_folder(track, part) / "manifest.json"
         if not file.exists():
             raise InputError(
                 f'The track "{track}" has no truth yet. Seal it: neuroarena admin seal {self.folder} {track}'
             )
         return Manifest.model_validate_json(file.read_text(encoding="utf-8"))
 
-    def ids(self, track: str) -> pd.DataFrame:
-        """Return the ids that a submission to a track answers, without their targets."""
-        self.manifest(track)
-        return pd.read_parquet(self.folder / "public" / track / "ids.parquet")
+    def manifests(self, track: str) -> dict[str, Manifest]:
+        """Return the rules of every part of a track."""
+        return {part: self.manifest(track, part) for part in self.parts(track)}
+
+    def ids(self, track: str, part: str = "") -> pd.DataFrame:
+        """Return the ids that a submission to a part of a track answers, without their targets."""
+        self.manifest(track, part)
+        return pd.read_parquet(self.public_folder(track, part) / "ids.parquet")
+
+    def public_folder(self, track: str, part: str = "") -> Path:
+        """Return the folder of what is public about a part of a track."""
+        return self.folder / "public" / track / part
 
 
 def create_arena(folder: str | Path, file: str | Path, database: str = EMBEDDED) -> Arena:

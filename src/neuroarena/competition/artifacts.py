@@ -37,8 +37,15 @@ class Artifacts:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def keep(self, source: Path, most_bytes: int) -> Artifact:
+    def keep(self, source: Path, most_bytes: int, ending: str = ".parquet") -> Artifact:
         """Copy a file into the folder while counting and hashing it.
+
+        Parameters
+        ----------
+        source : Path
+        most_bytes : int
+        ending : str
+            Of the kept file's name, by which readers go.
 
         Raises
         ------
@@ -55,7 +62,7 @@ class Artifacts:
                 found = _copy(source, written, most_bytes)
                 written.flush()
                 os.fsync(written.fileno())
-            place = self.path(found.sha256)
+            place = self.path(found.sha256, ending)
             place.parent.mkdir(exist_ok=True)
             temporary.chmod(0o440)
             os.replace(temporary, place)
@@ -63,19 +70,18 @@ class Artifacts:
             temporary.unlink(missing_ok=True)
         return found
 
-    def path(self, sha256: str) -> Path:
+    def path(self, sha256: str, ending: str = ".parquet") -> Path:
         """Return where the file with this content is kept."""
-        # Readers go by the ending of a name; every kind of submission that is taken so far is a table.
-        return self.folder / sha256[:2] / f"{sha256}.parquet"
+        return self.folder / sha256[:2] / f"{sha256}{ending}"
 
-    def open(self, sha256: str) -> Path:
+    def open(self, sha256: str, ending: str = ".parquet") -> Path:
         """Return the path of a kept file after comparing its content with its name.
 
         Raises
         ------
         DamagedArtifact
         """
-        place = self.path(sha256)
+        place = self.path(sha256, ending)
         try:
             with place.open("rb") as opened:
                 found = hashlib.file_digest(opened, "sha256").hexdigest()

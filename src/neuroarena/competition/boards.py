@@ -11,7 +11,7 @@ from sqlalchemy import select
 
 from neuroarena.board import Board, Entry, Rules
 from neuroarena.competition.arena import Arena
-from neuroarena.competition.configuration import Phase
+from neuroarena.competition.phases import Phase
 from neuroarena.competition.tables import PUBLIC_SCORE, RUN, SUBMISSION, TEAM
 from neuroarena.competition.times import format_utc
 from neuroarena.errors import InputError, NeuroarenaError
@@ -30,7 +30,7 @@ def rank_track(
     arena : Arena
     track, phase : str
     rule : str
-        Which submission of a team counts: "best-ever" on the public board, the competition's ``final_rule`` at the end.
+        Which submission of a team counts: "best-ever" on the public board, the competition's final rule at the end.
     as_of : datetime, optional
         Submissions received later are not seen.
 

@@ -3,162 +3,81 @@
 from __future__ import annotations
 
 import datetime
+import difflib
 import tomllib
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    StringConstraints,
-    ValidationError,
-    model_validator,
+from pydantic import ValidationError, model_validator
+
+from neuroarena.competition.phases import Phase
+from neuroarena.competition.rules import (
+    AuditRule,
+    Document,
+    Eligibility,
+    FinalRule,
+    Halves,
+    Limits,
+    Retention,
+    Timetable,
 )
-
-from neuroarena.competition.times import parse_time
+from neuroarena.competition.tracks import Name, Part, Track, Words
 from neuroarena.errors import InputError
 
-Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9\-]{0,39}$")]
-Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
-Instant = Annotated[datetime.datetime, BeforeValidator(parse_time)]
-Cap = Annotated[int, Field(ge=1)]
-Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-Kind = Literal["predictions"]
-Display = Literal["full", "ladder", "blind"]
 
-
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Track(_Part):
-    """One track: a benchmark, and what is taken for it.
-
-    Attributes
-    ----------
-    name, title : str
-    benchmark, split : str
-        What is asked: ``family[@definition]/task``, and the split whose test part is to be answered.
-    data : str, optional
-        Folder of the data, read once, when the truth is sealed.
-    options : mapping
-        Options of the benchmark's family.
-    kinds : tuple of str
-        What a team may hand in.
-    """
-
-    name: Name
-    title: Words
-    benchmark: Words
-    split: Words | None = None
-    data: Words | None = None
-    options: dict[str, Any] = {}
-    kinds: tuple[Kind, ...] = ("predictions",)
-
-
-class Phase(_Part):
-    """A stretch of time in which submissions are taken.
-
-    Attributes
-    ----------
-    name, title : str
-    start, end : datetime
-        Taken from `start` on, and up to and including the last second before `end`.
-    tracks : tuple of str
-        The tracks that are open; empty for all.
-    sealed : bool
-        Whether the truth is secret: nothing but the public view leaves the vault.
-    display : {"full", "ladder", "blind"}
-        How much a team learns of its score: all of it, rises by at least a step, or nothing until the reveal.
-    step : float, optional
-        The step of the ladder, in the metric's own units.
-    per_day, in_total : int, optional
-        How many attempts a team has on one UTC day, and in the phase; None for no cap.
-    """
-
-    name: Name
-    title: Words
-    start: Instant
-    end: Instant
-    tracks: tuple[Name, ...] = ()
-    sealed: bool = False
-    display: Display = "full"
-    step: Positive | None = None
-    per_day: Cap | None = None
-    in_total: Cap | None = None
-
-    @model_validator(mode="after")
-    def _check(self) -> Phase:
-        if self.end <= self.start:
-            raise ValueError(f'phase "{self.name}" ends before it starts')
-        if self.sealed and self.display == "full":
-            raise ValueError(
-                f'phase "{self.name}" is sealed and displays full scores, which reveal labels; '
-                'choose display = "ladder" with a step, or "blind"'
-            )
-        if (self.display == "ladder") != (self.step is not None):
-            raise ValueError(
-                f'phase "{self.name}": a step belongs to display = "ladder", and a ladder needs one'
-            )
-        return self
-
-    def takes(self, track: str) -> bool:
-        """Return whether submissions to a track are taken in this phase."""
-        return not self.tracks or track in self.tracks
-
-
-class Limits(_Part):
-    """How much a team may hand in: bytes of one file, bytes in all, and runs that have not ended."""
-
-    file_mb: Cap = 512
-    team_mb: Cap = 5120
-    unfinished: Cap = 3
-
-
-class Competition(_Part):
+class Competition(Part):
     """A competition, as its file says it.
 
     Attributes
     ----------
     name, title, contact : str
+    description : str, optional
     terms : str
-        What a team accepts before it may hand in anything.
+        What a team accepts before it may hand in anything; other words are another version, to be accepted anew.
     tracks, phases : tuple
-    limits : Limits
-    final_rule : str
-        How a team's submission for the final ranking is chosen; a rule of boards, such as "best-of-last-5".
+    documents : tuple of Document
+        What a team must hand in to be ranked.
+    external_data : {"free", "declared", "forbidden"}
+        Whether a submission may rest on other data, and must say so.
+    affiliations : {"hidden", "shown"}
+        Whether an affiliation is shown before the team reveals it.
+    halves : Halves, optional
+        Present where boards show one half of the sealed people, and the final ranking counts the other.
+    limits, retention, final, audit, eligibility, timetable
     """
 
     schema_version: Literal[1] = 1
     name: Name
     title: Words
     contact: Words
+    description: Words | None = None
     terms: Words
-    tracks: tuple[Track, ...] = Field(min_length=1)
-    phases: tuple[Phase, ...] = Field(min_length=1)
+    tracks: tuple[Track, ...]
+    phases: tuple[Phase, ...]
+    documents: tuple[Document, ...] = ()
+    external_data: Literal["free", "declared", "forbidden"] = "declared"
+    affiliations: Literal["hidden", "shown"] = "hidden"
+    halves: Halves | None = None
     limits: Limits = Limits()
-    final_rule: Words = "best-of-last-5"
+    retention: Retention = Retention()
+    final: FinalRule = FinalRule()
+    audit: AuditRule | None = None
+    eligibility: Eligibility = Eligibility()
+    timetable: Timetable = Timetable()
 
     @model_validator(mode="after")
     def _check(self) -> Competition:
-        for what, names in (
-            ("track", [t.name for t in self.tracks]),
-            ("phase", [p.name for p in self.phases]),
-        ):
-            twice = sorted({name for name in names if names.count(name) > 1})
-            if twice:
-                raise ValueError(f'two {what}s are called "{twice[0]}"')
-        known = {track.name for track in self.tracks}
-        for phase in self.phases:
-            unknown = sorted(set(phase.tracks) - known)
-            if unknown:
-                raise ValueError(f'phase "{phase.name}" names the track "{unknown[0]}", which does not exist')
-        for before, after in zip(self.phases, self.phases[1:], strict=False):
-            if after.start < before.end:
-                raise ValueError(f'phase "{after.name}" starts before "{before.name}" has ended')
+        empty = [f"there are no {what}" for what in ("tracks", "phases") if not getattr(self, what)]
+        problems = [*empty, *_repeated_names(self), *_unknown_names(self), *_clashes(self)]
+        if problems:
+            raise ValueError("; ".join(problems))
         return self
+
+    @property
+    def final_phase(self) -> Phase:
+        """The phase that the final ranking is made of."""
+        return self.phases[-1] if self.final.phase is None else self.phase(self.final.phase)
 
     def track(self, name: str) -> Track:
         """Return a track by its name.
@@ -201,9 +120,84 @@ def read_competition(path: str | Path) -> Competition:
     try:
         return Competition.model_validate(said)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
-        message = first["msg"].removeprefix("Value error, ")
-        raise InputError(
-            f"{path.name}: {where + ': ' if where else ''}{message}. Nothing was read."
-        ) from error
+        mistakes = [_describe_mistake(dict(each), said) for each in error.errors(include_url=False)]
+        count = "" if len(mistakes) == 1 else f"{len(mistakes)} mistakes: "
+        raise InputError(f"{path.name}: {count}{'; '.join(mistakes)}. Nothing was read.") from error
+
+
+def _describe_mistake(mistake: dict[str, Any], said: Any) -> str:
+    """Return one mistake of the file in words: where it stands, and what is wrong."""
+    place = mistake["loc"]
+    where = ".".join(str(part) for part in place)
+    message = str(mistake["msg"]).removeprefix("Value error, ")
+    if mistake["type"] == "missing":
+        message = "this is missing"
+    if mistake["type"] == "extra_forbidden":
+        message = "there is no such key"
+        close = difflib.get_close_matches(str(place[-1]), _keys_at(place[:-1]), n=1)
+        message += f'; did you mean "{close[0]}"?' if close else ""
+    named = _name_at(said, place)
+    return f"{where + ': ' if where else ''}{message}{f' (of {named})' if named else ''}"
+
+
+def _name_at(said: Any, place: tuple[Any, ...]) -> str | None:
+    """Return the name of the track, phase or document that a place lies in."""
+    if len(place) < 3 or not isinstance(place[1], int):
+        return None
+    name = said[place[0]][place[1]].get("name") if isinstance(said[place[0]][place[1]], dict) else None
+    return f'"{name}"' if isinstance(name, str) else None
+
+
+def _keys_at(place: tuple[Any, ...]) -> list[str]:
+    """Return the keys that a table of the file may have."""
+    kinds: dict[str, type[Part]] = {
+        "tracks": Track,
+        "phases": Phase,
+        "documents": Document,
+        "halves": Halves,
+        "limits": Limits,
+        "retention": Retention,
+        "final": FinalRule,
+        "audit": AuditRule,
+        "eligibility": Eligibility,
+        "timetable": Timetable,
+    }
+    kind = kinds.get(str(place[0])) if place else Competition
+    return [] if kind is None else list(kind.model_fields)
+
+
+def _repeated_names(competition: Competition) -> Iterable[str]:
+    for what, things in (
+        ("track", competition.tracks),
+        ("phase", competition.phases),
+        ("document", competition.documents),
+    ):
+        names = [thing.name for thing in things]
+        for name in sorted({name for name in names if names.count(name) > 1}):
+            yield f'two {what}s are called "{name}"'
+
+
+def _unknown_names(competition: Competition) -> Iterable[str]:
+    known = {track.name for track in competition.tracks}
+    for phase in competition.phases:
+        for name in sorted(({*phase.tracks} | {*phase.steps}) - known):
+            yield f'phase "{phase.name}" names the track "{name}", which does not exist'
+    final = competition.final.phase
+    if final is not None and final not in {phase.name for phase in competition.phases}:
+        yield f'final: there is no phase "{final}"'
+
+
+def _clashes(competition: Competition) -> Iterable[str]:
+    for before, after in zip(competition.phases, competition.phases[1:], strict=False):
+        if after.start < before.end:
+            yield f'phase "{after.name}" starts before "{before.name}" has ended'
+    if competition.halves is not None and not any(phase.sealed for phase in competition.phases):
+        yield "halves: no phase is sealed, so that there is nothing to split"
+    if competition.final.audited_only and competition.audit is None:
+        yield "final: audited_only needs an [audit]"
+    for track in competition.tracks:
+        if "pipeline" in track.kinds and competition.audit is None:
+            yield f'track "{track.name}" takes pipelines, which only an [audit] replays'
+        sealed = any(phase.sealed and phase.takes(track.name) for phase in competition.phases)
+        if track.code.windows == "as-scored" and sealed:
+            yield f'track "{track.name}": windows = "as-scored" is for public truth only, and a sealed phase takes it'

@@ -2,33 +2,74 @@
 
 from __future__ import annotations
 
-import datetime
 import secrets
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, select
 
-from neuroarena.competition.arena import Arena, read_about
+from neuroarena.competition.admission import MEGABYTE, admit
+from neuroarena.competition.arena import Arena
 from neuroarena.competition.artifacts import Artifact
-from neuroarena.competition.configuration import Competition, Phase
-from neuroarena.competition.queue import Job, change_state, claim, give_back, write_transition
-from neuroarena.competition.states import TERMINAL
+from neuroarena.competition.checking import ENDING, Checked, check_file, guess_kind
+from neuroarena.competition.queue import Job, change_state, claim, give_back, hand_on, write_transition
 from neuroarena.competition.tables import RUN, SUBMISSION
-from neuroarena.competition.teams import find_team, has_accepted
-from neuroarena.competition.times import day_of, format_aoe, format_utc, next_day
+from neuroarena.competition.teams import find_team
+from neuroarena.competition.times import day_of
+from neuroarena.competition.tracks import Kind
 from neuroarena.errors import InputError, NeuroarenaError
-from neuroarena.scoring import Submission, check_submission
 
-MEGABYTE = 1 << 20
-PRIORITY = {"predictions": 10}
+# Short work first: a thousand runs of code must not delay a file of predictions.
+PRIORITY: dict[str, int] = {"predictions": 10, "pipeline": 5, "code": 0}
 MOST_NAME = 255
 
 
+@dataclass(frozen=True)
+class Post:
+    """What a team hands in.
+
+    Attributes
+    ----------
+    track : str
+    file : Path
+    kind : {"predictions", "code", "pipeline"}
+    name : str
+        What messages call the file.
+    key : str
+        Repeated with the same key, a post is the same submission.
+    model : str, optional
+        What boards call it; files of predictions say it themselves.
+    external_data : tuple of str, optional
+        Data besides the track's own that code was trained on; files of predictions say it themselves.
+    commits : str, optional
+        The submission whose training a pipeline holds.
+    """
+
+    track: str
+    file: Path
+    kind: Kind
+    name: str
+    key: str
+    model: str | None = None
+    external_data: tuple[str, ...] | None = None
+    commits: str | None = None
+
+
 def submit(
-    arena: Arena, token: str, track: str, file: str | Path, *, key: str | None = None, name: str | None = None
+    arena: Arena,
+    token: str,
+    track: str,
+    file: str | Path,
+    *,
+    kind: Kind | None = None,
+    key: str | None = None,
+    name: str | None = None,
+    model: str | None = None,
+    external_data: tuple[str, ...] | None = None,
+    commits: str | None = None,
 ) -> str:
-    """Take a file of predictions, check it, and queue it for scoring; return the id of the submission.
+    """Take a file, check it, and queue it; return the id of the submission.
 
     Parameters
     ----------
@@ -37,10 +78,10 @@ def submit(
         Of the team, with the scope "submit".
     track : str
     file : path
-    key : str, optional
-        Repeated with the same key, a post is the same submission; by default every call is a new one.
-    name : str, optional
-        What messages call the file; by default its own name.
+    kind : str, optional
+        By default a zip is code, and everything else a file of predictions.
+    key, name, model, external_data, commits
+        See :class:`Post`; without a key every call is a new submission, and the file is called by its own name.
 
     Raises
     ------
@@ -49,24 +90,41 @@ def submit(
     """
     file = Path(file)
     team = find_team(arena, token, "submit")
-    shown = _clean_name(name or file.name)
     arena.competition.track(track)
-    key = key or secrets.token_hex(16)
+    post = Post(
+        track,
+        file,
+        kind or guess_kind(file),
+        _clean_name(name or file.name),
+        key or secrets.token_hex(16),
+        model,
+        external_data,
+        commits,
+    )
     with arena.store.reading() as connection:
-        earlier = _find_earlier(connection, team, key)
+        earlier = find_earlier(connection, team, post.key)
         if earlier is not None:
             return earlier
+        _check_declared(connection, arena, team, post)
         size = file.stat().st_size if file.is_file() else 0
-        admit(connection, arena, team, track, size)
-    kept = arena.artifacts.keep(file, arena.competition.limits.file_mb * MEGABYTE)
-    submission, run = _receive(arena, team, track, key, shown, kept)
-    job = claim(arena.store, "intake", ["intake"], run=run)
+        admit(connection, arena, team, track, size, kind=post.kind)
+    kept = arena.artifacts.keep(file, arena.competition.limits.file_mb * MEGABYTE, ENDING[post.kind])
+    submission, run = _receive(arena, team, post, kept)
+    job = claim(arena.store, "intake", ["intake"], run=run) if run is not None else None
     if job is not None:
         check_received(arena, job)
     return submission
 
 
-def dry_run(arena: Arena, token: str, track: str, file: str | Path, *, accepting: bool = False) -> Submission:
+def dry_run(
+    arena: Arena,
+    token: str,
+    track: str,
+    file: str | Path,
+    *,
+    kind: Kind | None = None,
+    accepting: bool = False,
+) -> Checked:
     """Check a file and whether it would be taken now; nothing is written and no attempt is used.
 
     With `accepting`, as if the team accepted the terms with this submission.
@@ -78,10 +136,11 @@ def dry_run(arena: Arena, token: str, track: str, file: str | Path, *, accepting
     """
     file = Path(file)
     team = find_team(arena, token, "submit")
+    kind = kind or guess_kind(file)
     arena.competition.track(track)
-    checked = check_submission(file, arena.manifest(track), arena.ids(track))
+    checked = check_file(arena, track, kind, file)
     with arena.store.reading() as connection:
-        admit(connection, arena, team, track, file.stat().st_size, accepting=accepting)
+        admit(connection, arena, team, track, file.stat().st_size, kind=kind, accepting=accepting)
     return checked
 
 
@@ -93,16 +152,16 @@ def check_received(arena: Arena, job: Job) -> None:
     Fenced
         When another worker has taken it over.
     """
-    with arena.store.reading() as connection:
-        row = connection.execute(select(SUBMISSION).where(SUBMISSION.c.id == job.submission)).mappings().one()
+    row = read_submission(arena, job.submission)
     try:
-        path = arena.artifacts.open(row["sha256"])
-        manifest, ids = arena.manifest(row["track"]), arena.ids(row["track"])
+        path = arena.artifacts.open(row["sha256"], ENDING[row["kind"]])
+        # Without its rules a track judges nothing: they are ours to mend.
+        arena.manifests(row["track"])
     except (OSError, NeuroarenaError) as error:
         give_back(arena.store, job, f"The platform failed ({type(error).__name__}).")
         return
     try:
-        found = check_submission(path, manifest, ids)
+        found = check_file(arena, row["track"], row["kind"], path)
     except InputError as error:
         reason = str(error).replace(path.name, row["file"])
         with arena.store.writing() as connection:
@@ -110,12 +169,27 @@ def check_received(arena: Arena, job: Job) -> None:
         return
     with arena.store.writing() as connection:
         now = arena.store.clock(connection)
+        if row["kind"] == "pipeline":
+            change_state(connection, now, job, "kept")
+            return
         job = change_state(connection, now, job, "checked")
-        job = change_state(connection, now, job, "queued")
-        queued = {"label": "scorer", "owner": None, "lease_until": None, "tries": 0}
-        connection.execute(RUN.update().where(RUN.c.id == job.run).values(**queued))
-        said = {"model": found.model, "external_data": list(found.external_data)}
+        hand_on(connection, now, job, "queued", choose_label(arena, row["track"], row["kind"]))
+        said = {"model": found.model or row["model"]}
+        if found.external_data is not None:
+            said["external_data"] = list(found.external_data)
         connection.execute(SUBMISSION.update().where(SUBMISSION.c.id == job.submission).values(**said))
+
+
+def choose_label(arena: Arena, track: str, kind: str) -> str:
+    """Return the label of the workers that go on with a checked submission."""
+    return "scorer" if kind == "predictions" else arena.competition.track(track).code.machine
+
+
+def read_submission(arena: Arena, submission: str) -> dict[str, Any]:
+    """Return the row of a submission."""
+    with arena.store.reading() as connection:
+        asked = select(SUBMISSION).where(SUBMISSION.c.id == submission)
+        return dict(connection.execute(asked).mappings().one())
 
 
 def withdraw(arena: Arena, token: str, submission: str) -> None:
@@ -141,129 +215,60 @@ def withdraw(arena: Arena, token: str, submission: str) -> None:
         change_state(connection, now, job, "withdrawn", "Withdrawn by the team.")
 
 
-def admit(
-    connection: Connection, arena: Arena, team: str, track: str, n_bytes: int, *, accepting: bool = False
-) -> Phase:
-    """Return the phase a submission would count in now, or refuse it.
-
-    Raises
-    ------
-    InputError
-        When the competition is closed, no phase is open, the terms are not accepted, or a cap is reached.
-    """
-    competition, now = arena.competition, arena.store.clock(connection)
-    if read_about(connection, "status") != "open":
-        raise InputError(f"{competition.title} does not take submissions now: the organisers have closed it.")
-    phase = competition.phase_at(now)
-    if phase is None or not phase.takes(track):
-        raise InputError(
-            f'The track "{track}" takes no submissions now. {_next_phase(competition, track, now)}'
-        )
-    if not accepting and not has_accepted(connection, team, arena.terms_sha256):
-        terms = " ".join(competition.terms.split())
-        raise InputError(
-            f'The team "{team}" has not accepted the terms: "{terms}". Accept them by adding --accept-terms.'
-        )
-    _check_quota(connection, competition, team, n_bytes)
-    _check_caps(connection, phase, team, now)
-    return phase
-
-
-def count_attempts(connection: Connection, team: str, phase: str, day: str | None = None) -> int:
-    """Return how many attempts of a team are reserved or used, on a day or in the whole phase."""
-    asked = select(func.count()).where(
-        SUBMISSION.c.team == team, SUBMISSION.c.phase == phase, SUBMISSION.c.slot.in_(("reserved", "used"))
-    )
-    if day is not None:
-        asked = asked.where(SUBMISSION.c.utc_day == day)
-    return int(connection.execute(asked).scalar_one())
-
-
-def count_refunds(connection: Connection, team: str, phase: str, day: str) -> int:
-    """Return how many attempts of earlier days were given back on a day; each is one more attempt then."""
-    begun = next_day(day) - datetime.timedelta(days=1)
-    asked = select(func.count()).where(
-        SUBMISSION.c.team == team,
-        SUBMISSION.c.phase == phase,
-        SUBMISSION.c.utc_day < day,
-        SUBMISSION.c.refunded >= begun,
-        SUBMISSION.c.refunded < next_day(day),
-    )
-    return int(connection.execute(asked).scalar_one())
-
-
-def _receive(
-    arena: Arena, team: str, track: str, key: str, name: str, kept: Artifact
-) -> tuple[str, str | None]:
-    """Write the submission, its run and the events in one transaction, with the caps counted in it."""
-    with arena.store.writing(f"team:{team}") as connection:
-        earlier = _find_earlier(connection, team, key)
-        if earlier is not None:
-            return earlier, None
-        phase = admit(connection, arena, team, track, kept.n_bytes)
-        now = arena.store.clock(connection)
-        submission, run = f"s{secrets.token_hex(5)}", f"r{secrets.token_hex(5)}"
-        row: dict[str, Any] = {
-            "id": submission,
-            "team": team,
-            "track": track,
-            "phase": phase.name,
-            "file": name,
-        }
-        row |= {"kind": "predictions", "sha256": kept.sha256, "bytes": kept.n_bytes, "key": key}
-        row |= {"received": now, "utc_day": day_of(now), "slot": "reserved"}
-        connection.execute(SUBMISSION.insert().values(**row))
-        work: dict[str, Any] = {"id": run, "submission": submission, "team": team, "received": now}
-        work |= {"state": "received", "label": "intake", "priority": PRIORITY["predictions"]}
-        work |= {"fence": 0, "tries": 0, "not_before": now}
-        connection.execute(RUN.insert().values(**work))
-        write_transition(connection, now, run, "received", team, None)
+def insert_submission(
+    connection: Connection, now: Any, team: str, phase: str, post: Post, kept: Artifact, **values: Any
+) -> tuple[str, str]:
+    """Write a submission, its run and the events inside the caller's transaction; return both ids."""
+    submission, run = f"s{secrets.token_hex(5)}", f"r{secrets.token_hex(5)}"
+    row: dict[str, Any] = {"id": submission, "team": team, "track": post.track, "phase": phase}
+    row |= {"file": post.name, "kind": post.kind, "sha256": kept.sha256, "bytes": kept.n_bytes}
+    row |= {"key": post.key, "received": now, "utc_day": day_of(now), "slot": "reserved"}
+    row |= {"model": post.model, "commits": post.commits}
+    row["external_data"] = None if post.external_data is None else list(post.external_data)
+    connection.execute(SUBMISSION.insert().values(**row, **values))
+    work: dict[str, Any] = {"id": run, "submission": submission, "team": team, "received": now}
+    work |= {"state": "received", "label": "intake", "priority": PRIORITY[post.kind]}
+    work |= {"fence": 0, "tries": 0, "not_before": now}
+    connection.execute(RUN.insert().values(**work))
+    write_transition(connection, now, run, "received", team, None)
     return submission, run
 
 
-def _check_quota(connection: Connection, competition: Competition, team: str, n_bytes: int) -> None:
-    limits = competition.limits
-    total = connection.execute(
-        select(func.coalesce(func.sum(SUBMISSION.c.bytes), 0)).where(SUBMISSION.c.team == team)
-    ).scalar_one()
-    if total + n_bytes > limits.team_mb * MEGABYTE:
-        raise InputError(
-            f"Your team's files would exceed {limits.team_mb} MB in all. Ask the organisers for room."
-        )
-    waiting = connection.execute(
-        select(func.count()).where(RUN.c.team == team, RUN.c.state.not_in(TERMINAL))
-    ).scalar_one()
-    if waiting >= limits.unfinished:
-        raise InputError(
-            f"{waiting} submissions of your team have not ended yet; wait until one has, and try again."
-        )
-
-
-def _check_caps(connection: Connection, phase: Phase, team: str, now: datetime.datetime) -> None:
-    today = day_of(now)
-    if phase.in_total is not None and count_attempts(connection, team, phase.name) >= phase.in_total:
-        raise InputError(f'All {phase.in_total} attempts of your team in "{phase.title}" are used.')
-    if phase.per_day is None:
-        return
-    allowed = phase.per_day + count_refunds(connection, team, phase.name, today)
-    if count_attempts(connection, team, phase.name, today) >= allowed:
-        free = next_day(today)
-        more = f"The next is free at {format_utc(free)} ({format_aoe(free)})." if free < phase.end else ""
-        raise InputError(f"All {allowed} attempts of your team today are used. {more}".strip())
-
-
-def _next_phase(competition: Competition, track: str, now: datetime.datetime) -> str:
-    later = [phase for phase in competition.phases if phase.start > now and phase.takes(track)]
-    if not later:
-        return "No later phase takes any."
-    return f'"{later[0].title}" begins at {format_utc(later[0].start)} ({format_aoe(later[0].start)}).'
-
-
-def _find_earlier(connection: Connection, team: str, key: str) -> str | None:
+def find_earlier(connection: Connection, team: str, key: str) -> str | None:
+    """Return the submission that a team posted with a key before; None when there is none."""
     asked = select(SUBMISSION.c.id).where(SUBMISSION.c.team == team, SUBMISSION.c.key == key)
     return connection.execute(asked).scalar()
 
 
+def _receive(arena: Arena, team: str, post: Post, kept: Artifact) -> tuple[str, str | None]:
+    """Write the submission, its run and the events in one transaction, with the caps counted in it."""
+    with arena.store.writing(f"team:{team}") as connection:
+        earlier = find_earlier(connection, team, post.key)
+        if earlier is not None:
+            return earlier, None
+        phase = admit(connection, arena, team, post.track, kept.n_bytes, kind=post.kind)
+        now = arena.store.clock(connection)
+        return insert_submission(connection, now, team, phase.name, post, kept)
+
+
+def _check_declared(connection: Connection, arena: Arena, team: str, post: Post) -> None:
+    """Refuse code that does not say what it was trained on where that is asked, and pipelines of nothing."""
+    if post.kind == "code" and arena.competition.external_data == "declared" and post.external_data is None:
+        raise InputError(
+            "Say which data besides the track's own the code was trained on, with --external-data NAME for each, "
+            "or --no-external-data."
+        )
+    if post.kind != "pipeline":
+        return
+    asked = select(SUBMISSION.c.track).where(SUBMISSION.c.id == post.commits, SUBMISSION.c.team == team)
+    track = connection.execute(asked).scalar()
+    if track != post.track:
+        raise InputError(
+            f'A pipeline commits the training of one submission: your team has no submission "{post.commits}" to '
+            f'the track "{post.track}".'
+        )
+
+
 def _clean_name(name: str) -> str:
     name = Path(name).name
-    return name if name.isprintable() and 0 < len(name) <= MOST_NAME else "submission.parquet"
+    return name if name.isprintable() and 0 < len(name) <= MOST_NAME else "submission"

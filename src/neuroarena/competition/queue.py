@@ -11,7 +11,15 @@ from typing import Any, Literal, cast
 from sqlalchemy import Connection, and_, func, or_, select
 
 from neuroarena.competition.events import append_event
-from neuroarena.competition.states import CHANGES, LEASED, MOST_TRIES, TERMINAL, State, may_change
+from neuroarena.competition.states import (
+    CHANGES,
+    LEASED,
+    MOST_DEATHS,
+    MOST_TRIES,
+    TERMINAL,
+    State,
+    may_change,
+)
 from neuroarena.competition.store import Store
 from neuroarena.competition.tables import RUN, SUBMISSION, TRANSITION
 from neuroarena.errors import NeuroarenaError
@@ -72,14 +80,17 @@ def claim(
             if row is None:
                 return None
             job = _job(row, owner)
-            if row["tries"] >= MOST_TRIES:
-                reason = row["reason"] or "Its worker went silent each time."
-                change_state(
-                    connection, now, job, "broken", f"Gave up after {MOST_TRIES} tries. {reason}", "ours"
-                )
+            # Whoever gives a job back takes its name off; one that is still there belongs to a worker that went silent.
+            deaths = row["deaths"] + (row["owner"] is not None)
+            given_up = _reason_to_give_up(row, deaths)
+            if given_up is not None:
+                kept = {"deaths": deaths, "quarantined": deaths >= MOST_DEATHS}
+                connection.execute(RUN.update().where(RUN.c.id == job.run).values(**kept))
+                change_state(connection, now, job, "broken", given_up, "ours")
                 continue
             taken = dataclasses.replace(job, fence=row["fence"] + 1, tries=row["tries"] + 1)
             held = {"owner": owner, "fence": taken.fence, "tries": taken.tries, "lease_until": now + lease}
+            held["deaths"] = deaths
             connection.execute(RUN.update().where(RUN.c.id == job.run).values(**held))
             if job.state == "queued":
                 after: State = "scoring" if job.label == "scorer" else "running"
@@ -134,6 +145,30 @@ def change_state(
     return dataclasses.replace(job, state=after)
 
 
+def hand_on(
+    connection: Connection, now: datetime.datetime, job: Job, after: State, label: str, **values: Any
+) -> Job:
+    """Move a job to a state in which workers with another label take it over; its tries begin anew.
+
+    Parameters
+    ----------
+    connection, now, job, after
+        As for :func:`change_state`.
+    label : str
+        Of the workers that go on with it.
+    **values
+        Other columns of the run to set.
+
+    Raises
+    ------
+    Fenced
+    """
+    job = change_state(connection, now, job, after)
+    freed: dict[str, Any] = {"label": label, "owner": None, "lease_until": None, "tries": 0, "deaths": 0}
+    connection.execute(RUN.update().where(RUN.c.id == job.run).values(**freed, stage=None, **values))
+    return dataclasses.replace(job, label=label)
+
+
 def give_back(store: Store, job: Job, reason: str, *, counts: bool = True) -> None:
     """Return a job to the queue: we failed, or the worker was asked to stop (`counts` false).
 
@@ -186,6 +221,14 @@ def write_transition(
     row = {"number": number, "state": state, "at": now, "by": by, "reason": reason}
     connection.execute(TRANSITION.insert().values(run=run, **row))
     append_event(connection, now, by, state, run, {"reason": reason} if reason else None)
+
+
+def _reason_to_give_up(row: dict[str, Any], deaths: int) -> str | None:
+    if deaths >= MOST_DEATHS:
+        return f"{deaths} workers went silent on it; the organisers look at it."
+    if row["tries"] >= MOST_TRIES:
+        return f"Gave up after {MOST_TRIES} tries. {row['reason'] or 'Its worker went silent each time.'}"
+    return None
 
 
 def _job(row: dict[str, Any], owner: str) -> Job:

@@ -6,9 +6,9 @@ from typing import Any
 
 from sqlalchemy import select
 
+from neuroarena.competition.admission import count_attempts, count_refunds
 from neuroarena.competition.arena import Arena, read_about
 from neuroarena.competition.events import newest_hash
-from neuroarena.competition.intake import count_attempts, count_refunds
 from neuroarena.competition.tables import PUBLIC_SCORE, RUN, SUBMISSION, TRANSITION
 from neuroarena.competition.teams import find_team
 from neuroarena.competition.times import format_aoe, format_utc

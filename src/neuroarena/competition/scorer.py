@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, func, select
 
 from neuroarena.competition.arena import Arena
-from neuroarena.competition.configuration import Phase
+from neuroarena.competition.phases import Phase
 from neuroarena.competition.queue import Job, change_state
 from neuroarena.competition.tables import PUBLIC_SCORE, RUN, SUBMISSION
 from neuroarena.evaluation.intervals import score_interval

@@ -10,8 +10,8 @@ import pandas as pd
 from neuroarena import atomic
 from neuroarena.benchmarks import Benchmark, load_benchmarks
 from neuroarena.competition.arena import Arena, write_about
-from neuroarena.competition.configuration import Track
 from neuroarena.competition.events import append_event
+from neuroarena.competition.tracks import Track
 from neuroarena.errors import InputError
 from neuroarena.scoring import Manifest
 

@@ -15,14 +15,17 @@ State = Literal[
     "failed",
     "broken",
     "withdrawn",
+    "kept",
 ]
 Slot = Literal["reserved", "used", "freed", "refunded"]
 
 STATES: tuple[State, ...] = get_args(State)
-TERMINAL: frozenset[State] = frozenset({"refused", "scored", "failed", "broken", "withdrawn"})
+TERMINAL: frozenset[State] = frozenset({"refused", "scored", "failed", "broken", "withdrawn", "kept"})
 # What a worker holds by a lease; a lease that is over makes the run claimable again.
 LEASED: frozenset[State] = frozenset({"received", "running", "scoring"})
 MOST_TRIES = 3
+# So many workers that went silent on one run are enough: an organiser looks at it before anybody tries again.
+MOST_DEATHS = 2
 
 # Change -> the state of the attempt afterwards; None leaves it as it is.
 CHANGES: dict[tuple[State, State], Slot | None] = {
@@ -30,6 +33,8 @@ CHANGES: dict[tuple[State, State], Slot | None] = {
     ("received", "checked"): "used",
     ("received", "withdrawn"): "freed",
     ("received", "broken"): "freed",
+    # A pipeline is committed and not scored: it costs no attempt.
+    ("received", "kept"): "freed",
     ("checked", "queued"): None,
     ("queued", "running"): None,
     ("queued", "scoring"): None,

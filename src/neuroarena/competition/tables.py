@@ -20,10 +20,11 @@ from sqlalchemy import (
     Text,
     TypeDecorator,
     UniqueConstraint,
+    false,
 )
 
 # The migration that these tables are the outcome of; a test compares the two.
-REVISION = "0001"
+REVISION = "0002"
 
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 _MICROSECOND = datetime.timedelta(microseconds=1)
@@ -65,6 +66,29 @@ TEAM = Table(
     Column("reveals_affiliation", Boolean, nullable=False),
     Column("organiser", Boolean, nullable=False),
     Column("created", Instant, nullable=False),
+    # A sentence that says why a team takes no prize; None when it may.
+    Column("no_prize", Text),
+)
+
+# The people of a team; whoever has left stays, with the time.
+MEMBER = Table(
+    "member",
+    METADATA,
+    Column("team", ForeignKey("team.name"), primary_key=True),
+    Column("name", String(200), primary_key=True),
+    Column("contact", String(200)),
+    Column("joined", Instant, nullable=False),
+    Column("left", Instant),
+)
+
+# Every version of the terms that was in force, newest last.
+TERMS = Table(
+    "terms",
+    METADATA,
+    Column("version", Integer, primary_key=True, autoincrement=False),
+    Column("sha256", String(64), nullable=False, unique=True),
+    Column("text", Text, nullable=False),
+    Column("since", Instant, nullable=False),
 )
 
 ACCEPTANCE = Table(
@@ -105,6 +129,13 @@ SUBMISSION = Table(
     Column("refunded", Instant),
     Column("model", String(200)),
     Column("external_data", JSON),
+    # "constant", "shuffled" or "real" for a baseline of the host; None for what teams hand in.
+    Column("baseline", String(16)),
+    # A pipeline commits the training of this submission.
+    Column("commits", String(16)),
+    Column("disqualified", Text),
+    Column("deleted", Instant),
+    Column("file_removed", Instant),
     UniqueConstraint("team", "key"),
 )
 Index("ix_submission_cap", SUBMISSION.c.team, SUBMISSION.c.phase, SUBMISSION.c.utc_day)
@@ -126,8 +157,31 @@ RUN = Table(
     Column("not_before", Instant, nullable=False),
     Column("reason", Text),
     Column("fault", String(16)),
+    # Why there is a run: "submission", "rerun" or "audit"; `of` is the run that it repeats.
+    Column("purpose", String(16), nullable=False, server_default="submission"),
+    Column("of", String(16)),
+    # What a worker is doing, finer than the state: "unpacking", "asking 120 of 430", ...; for people, not for rules.
+    Column("stage", String(64)),
+    # Number of workers that went silent on it; two are enough to keep it for an organiser.
+    Column("deaths", Integer, nullable=False, server_default="0"),
+    Column("quarantined", Boolean, nullable=False, server_default=false()),
+    # What code was run with, and what it printed; the latter is for organisers only.
+    Column("runtime_digest", String(64)),
+    Column("log_sha256", String(64)),
+    Column("measured", JSON),
 )
 Index("ix_run_claim", RUN.c.state, RUN.c.label, RUN.c.priority)
+Index("ix_run_team", RUN.c.team, RUN.c.state)
+
+# What code answered, one file of predictions per part of its track; "" is the part of a track that has only one.
+ANSWER = Table(
+    "answer",
+    METADATA,
+    Column("run", ForeignKey("run.id"), primary_key=True),
+    Column("part", String(64), primary_key=True),
+    Column("sha256", String(64), nullable=False),
+    Column("bytes", BigInteger, nullable=False),
+)
 
 TRANSITION = Table(
     "transition",
@@ -140,6 +194,78 @@ TRANSITION = Table(
     Column("reason", Text),
 )
 
+# Documents that a team must hand in to be ranked; a later one replaces an earlier one, and both are kept.
+DOCUMENT = Table(
+    "document",
+    METADATA,
+    Column("id", String(16), primary_key=True),
+    Column("team", ForeignKey("team.name"), nullable=False),
+    Column("track", String(40), nullable=False),
+    Column("name", String(40), nullable=False),
+    Column("file", String(255), nullable=False),
+    Column("sha256", String(64), nullable=False),
+    Column("bytes", BigInteger, nullable=False),
+    Column("received", Instant, nullable=False),
+    Column("file_removed", Instant),
+)
+
+# What is done again and again; a row is claimed as a run is, by a lease and a fence.
+SCHEDULE = Table(
+    "schedule",
+    METADATA,
+    Column("name", String(40), primary_key=True),
+    Column("label", String(16), nullable=False),
+    Column("every_s", Integer, nullable=False),
+    Column("due", Instant, nullable=False),
+    Column("owner", String(64)),
+    Column("fence", Integer, nullable=False),
+    Column("lease_until", Instant),
+    Column("last", Instant),
+    Column("outcome", Text),
+)
+
+# Workers that were seen: where they run, what they take, and since when they are silent.
+WORKER = Table(
+    "worker",
+    METADATA,
+    Column("owner", String(64), primary_key=True),
+    Column("labels", String(200), nullable=False),
+    Column("version", String(32), nullable=False),
+    Column("started", Instant, nullable=False),
+    Column("seen", Instant, nullable=False),
+    Column("stopped", Instant),
+    Column("self_test", JSON),
+)
+
+# Boards as they were published.
+SNAPSHOT = Table(
+    "snapshot",
+    METADATA,
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("track", String(40), nullable=False),
+    Column("phase", String(40), nullable=False),
+    Column("rule", String(40), nullable=False),
+    Column("as_of", Instant, nullable=False),
+    Column("event_hash", String(64), nullable=False),
+    Column("sha256", String(64), nullable=False),
+    Column("content", JSON, nullable=False),
+)
+Index("ix_snapshot_newest", SNAPSHOT.c.track, SNAPSHOT.c.phase, SNAPSHOT.c.number)
+
+# An audit of a submission: its replays are runs of the purpose "audit".
+AUDIT = Table(
+    "audit",
+    METADATA,
+    Column("id", String(16), primary_key=True),
+    Column("submission", ForeignKey("submission.id"), nullable=False, index=True),
+    Column("rule", String(40), nullable=False),
+    Column("asked", Instant, nullable=False),
+    Column("ended", Instant),
+    Column("verdict", String(32)),
+    Column("reason", Text),
+    Column("evidence", JSON),
+)
+
 # What the phase lets the team know of its score; the sums behind it are in the vault.
 PUBLIC_SCORE = Table(
     "public_score",
@@ -150,6 +276,8 @@ PUBLIC_SCORE = Table(
     Column("low", Float),
     Column("high", Float),
     Column("n_units", Integer, nullable=False),
+    # Values of the parts of a track, where the phase displays full scores.
+    Column("parts", JSON),
     Column("sentence", Text, nullable=False),
     Column("at", Instant, nullable=False),
 )

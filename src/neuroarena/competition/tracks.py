@@ -1,0 +1,102 @@
+"""Tracks of a competition: what is asked, what is taken, and what code may use; as data."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9\-]{0,39}$")]
+Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+Count = Annotated[int, Field(ge=1)]
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Number = Annotated[float, Field(allow_inf_nan=False)]
+Kind = Literal["predictions", "code", "pipeline"]
+Machine = Literal["cpu", "gpu"]
+
+
+class Part(BaseModel):
+    """A part of the competition file: unknown keys are refused, and nothing changes after it was read."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class CodeRules(Part):
+    """What submitted code may use, and how it is asked.
+
+    Attributes
+    ----------
+    machine : {"cpu", "gpu"}
+        The label of the workers that run it.
+    windows : {"stateless", "stream", "as-scored"}, optional
+        How windows reach the code; by default as the manifest says. "as-scored" asks one process in order, and is
+        for public truth only.
+    seconds : float
+        Wall time of the whole run.
+    memory_mb, tmp_mb, processes : int
+    """
+
+    machine: Machine = "cpu"
+    windows: Literal["stateless", "stream", "as-scored"] | None = None
+    seconds: Positive = 3600.0
+    memory_mb: Count = 4096
+    tmp_mb: Count = 1024
+    processes: Count = 64
+
+
+class Track(Part):
+    """One track: a benchmark, and what is taken for it.
+
+    Attributes
+    ----------
+    name, title : str
+    benchmark, split : str
+        What is asked: ``family[@definition]/task``, or a suite (``family[@definition]``) whose tasks are the parts of
+        the track; and the split whose test part is to be answered.
+    data : str, optional
+        Folder of the data, read once, when the truth is sealed.
+    options : mapping
+        Options of the benchmark's family.
+    kinds : tuple of str
+        What a team may hand in: files of predictions, code, and training pipelines that are committed for the audit.
+    code : CodeRules
+    label_range : pair of float, optional
+        Predictions of numbers are clipped to it before they are scored: an outlier then says nothing about a label.
+    meaningful : float, optional
+        The smallest difference that matters; an audit drops nobody for less.
+    description, sponsor, sponsor_url, constraint : str, optional
+        What pages say about the track.
+    audit : str, optional
+        What is checked besides the replay, in words.
+    """
+
+    name: Name
+    title: Words
+    benchmark: Words
+    split: Words | None = None
+    data: Words | None = None
+    options: dict[str, Any] = {}
+    kinds: tuple[Kind, ...] = Field(default=("predictions",), min_length=1)
+    code: CodeRules = CodeRules()
+    label_range: tuple[Number, Number] | None = None
+    meaningful: Positive | None = None
+    description: Words | None = None
+    sponsor: Words | None = None
+    sponsor_url: Words | None = None
+    constraint: Words | None = None
+    audit: Words | None = None
+
+    @model_validator(mode="after")
+    def _check(self) -> Track:
+        if self.label_range is not None and self.label_range[0] >= self.label_range[1]:
+            raise ValueError(f'track "{self.name}": label_range must name the lower end first')
+        if set(self.kinds) == {"pipeline"}:
+            raise ValueError(
+                f'track "{self.name}" takes only pipelines, which are not scored; add "predictions" or "code"'
+            )
+        if "predictions" in self.kinds and "/" not in self.benchmark:
+            raise ValueError(
+                f'track "{self.name}" is the suite "{self.benchmark}"; a file of predictions answers one task, '
+                'so that it takes kinds = ["code"]'
+            )
+        return self
