@@ -77,6 +77,10 @@ class Registry(Generic[T]):
         point = self._entry_points()[name]
         return point.dist.name if point.dist is not None else point.value
 
+    def is_builtin(self, name: str) -> bool:
+        """Return whether a general room provides a name, rather than a family, another package or this process."""
+        return name in self._builtin and name not in self._registered
+
     def get(self, name: str) -> T:
         """Return what `name` stands for.
 
