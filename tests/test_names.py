@@ -91,6 +91,10 @@ def test_the_options_of_a_family_and_of_a_task_are_listed():
 def test_the_options_of_an_importer_are_listed_with_the_command_that_takes_them():
     (row,) = [row for row in rows("options", "neuroprobe") if row["tasks"] == "board --from neuroprobe"]
     assert row["option"] == "level"
+    first, _, second = said("list", "options", "neuroprobe").partition(
+        "Options of: neuroarena board --from neuroprobe"
+    )
+    assert (first.count(" level "), second.count(" level ")) == (1, 1)
 
 
 @pytest.mark.parametrize("family", ["transfer", "challenge2026"])

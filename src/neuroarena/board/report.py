@@ -337,7 +337,8 @@ def _reading(board: Board) -> list[str]:
         "that are better and above all that it is better than.",
         "Behind the leader and ahead of the next: positive numbers, in units of the score, whichever "
         "direction is better.",
-        f"P(1st), P(top 3): how often a team has such a rank in {rules.n_draws:,} draws of whole levels.",
+        f"P(1st), P(top 3): how often a team has such a rank in {rules.n_draws:,} draws of whole levels; "
+        "equals share a rank.",
         *prizes,
         failed,
     ]

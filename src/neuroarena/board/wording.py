@@ -278,13 +278,15 @@ def column_notes(rules: Rules) -> list[str]:
             "group: teams with one letter are not told apart from the best of their group (the paired interval "
             "holds 0).",
             f"p: Holm-adjusted ({PAIR_WORDS[rules.pairs]}); * is significant at {rules.alpha:g}. "
-            "P(1st): share of the draws in which a team is first. ranks: 95 % interval of the rank.",
+            "P(1st): share of the draws in which a team is first, alone or with its equals. "
+            "ranks: 95 % interval of the rank.",
         ]
     return [
         "[low, high]: 95 % interval over the independent levels. behind: distance from the leader.",
         f"p: corrected after Holm over all pairs; * means better at {rules.alpha:g}. group: two teams share a letter "
         "exactly when neither is better.",
-        "ranks: the ranks that a team can have. P(1st): share of draws of whole levels in which a team is first.",
+        "ranks: the ranks that a team can have. P(1st): share of draws of whole levels in which a team is first, "
+        "alone or with its equals.",
     ]
 
 

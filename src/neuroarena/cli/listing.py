@@ -18,6 +18,8 @@ from neuroarena.cli.output import print_json, print_table
 # A longer benchmark name gets its own line.
 _NAME_WIDTH = 36
 _PIPE_WIDTH = 120
+# Where an option of an importer is given; an option of a family has its tasks there.
+_IMPORTING = "board --from"
 
 
 class Kind(StrEnum):
@@ -63,6 +65,8 @@ def list_things(
         _print_benchmarks(rows)
     elif kind is Kind.options and not rows:
         print(f"{name} has no options.")
+    elif kind is Kind.options and name is not None:
+        _print_options(rows)
     else:
         _print_rows(rows)
 
@@ -70,6 +74,17 @@ def list_things(
 def _print_rows(rows: list[dict[str, Any]], title: str | None = None) -> None:
     columns = list(rows[0]) if rows else ["name"]
     print_table(columns, [list(row.values()) for row in rows], title, unbroken=columns[:1])
+
+
+def _print_options(rows: list[dict[str, Any]]) -> None:
+    """Print the options of a family, and apart from them those of an importer, which may have the same names."""
+    for imported, group in groupby(rows, lambda row: row["tasks"].startswith(_IMPORTING)):
+        some = list(group)
+        if imported:
+            title = f"Options of: neuroarena {some[0]['tasks']}"
+            _print_rows([{key: row[key] for key in ("option", "value", "what")} for row in some], title)
+        else:
+            _print_rows(some)
 
 
 def _print_benchmarks(rows: list[dict[str, Any]]) -> None:
@@ -218,7 +233,7 @@ def _options(name: str) -> list[dict[str, Any]]:
     rows = [] if imported and name not in FAMILIES.names() else _family_options(name)
     if imported:
         for option, help_text in find_importer(name).options.items():
-            rows.append(_option_row(option, "text", "-", f"board --from {name}", help_text))
+            rows.append(_option_row(option, "text", "-", f"{_IMPORTING} {name}", help_text))
     return rows
 
 

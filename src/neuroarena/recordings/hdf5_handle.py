@@ -12,6 +12,8 @@ from neuroarena.errors import InputError
 class Hdf5Handle:
     """Keep an HDF5 file open for reading; it travels to other processes closed.
 
+    Used in a ``with``, it yields the open file and closes it at the end.
+
     Parameters
     ----------
     path : Path
@@ -41,7 +43,7 @@ class Hdf5Handle:
                 self._file = h5py.File(self.path, "r")
             except (OSError, RuntimeError, ValueError) as error:
                 raise InputError(
-                    f"{self.path.name}: cannot be opened as HDF5 (cut short, or of another format): {error}"
+                    f"{self.path.name}: cannot be opened as HDF5 (cut short, or of another format): {error}."
                 ) from error
             self._process = os.getpid()
         return self._file
@@ -51,6 +53,12 @@ class Hdf5Handle:
         if self._file is not None:
             self._file.close()
         self._file, self._process = None, -1
+
+    def __enter__(self) -> Any:
+        return self.open()
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_file": None, "_process": -1}

@@ -204,7 +204,10 @@ SPOILED = [
     (_infinite, "holds infinity"),
     (_other_regions, "there is no neuroid of IT"),
     (_second_array, "holds 2 arrays"),
-    (lambda r: (r / "assy_dicarlo_Kar2019.nc").write_bytes(b"no"), "assy_dicarlo_Kar2019.nc: cannot be read"),
+    (
+        lambda r: (r / "assy_dicarlo_Kar2019.nc").write_bytes(b"no"),
+        "assy_dicarlo_Kar2019.nc: cannot be opened as HDF5",
+    ),
     (
         lambda r: (r / "assy_dicarlo_Kar2019.nc").unlink(),
         "assy_dicarlo_Kar2019.nc: is missing, although simulated.json",

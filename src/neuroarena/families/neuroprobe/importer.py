@@ -254,6 +254,6 @@ IMPORTERS = {
         title="submission folders of the Neuroprobe leaderboard",
         recognises=is_submission,
         read=read_leaderboard,
-        options={"level": "population or electrode"},
+        options={"level": "Which scores of a submission: population (the default) or electrode."},
     )
 }

@@ -16,6 +16,7 @@ from neuroarena.datasets.dataset import Problem
 from neuroarena.errors import InputError
 from neuroarena.families.brainscore.vision.facts import FIRST_SHOWN, STUDIES, Study, stimulus_table
 from neuroarena.families.brainscore.vision.folder import VisionFolder
+from neuroarena.recordings.hdf5_handle import Hdf5Handle
 
 
 def verify(root: str | Path) -> list[Problem]:
@@ -83,8 +84,6 @@ def _stimuli(root: Path, identifier: str) -> tuple[list[dict[str, str]] | None, 
 def _assembly_problems(
     folder: VisionFolder, study: Study, rows: list[dict[str, str]] | None
 ) -> Iterator[Problem]:
-    import h5py
-
     path = folder.root / study.file
     if not folder.simulated and study.sha1 is not None:
         with open(path, "rb") as file:
@@ -92,8 +91,10 @@ def _assembly_problems(
         if found != study.sha1:
             yield Problem(study.file, f"the SHA-1 is {found}, but the published file has {study.sha1}.")
     try:
-        with h5py.File(path) as file:
+        with Hdf5Handle(path) as file:
             yield from _content_problems(file, study, rows)
+    except InputError as error:
+        yield Problem.of(error, path.name, study.file)
     except (OSError, ValueError, TypeError, RuntimeError) as error:
         yield Problem(study.file, f"cannot be read as netCDF-4: {error}.")
 

@@ -16,6 +16,7 @@ from neuroarena.families.neuroprobe.braintreebank import facts
 from neuroarena.families.neuroprobe.braintreebank.published import FOLDER
 from neuroarena.families.neuroprobe.braintreebank.reader import BrainTreebank
 from neuroarena.families.neuroprobe.braintreebank.words import WINDOW, word_table
+from neuroarena.recordings.hdf5_handle import Hdf5Handle
 
 T = TypeVar("T")
 
@@ -129,13 +130,14 @@ def _check_signals(problems: list[Problem], data: BrainTreebank, subject: int, t
     except InputError:
         return None  # reported with the subject
     try:
-        with h5py.File(path, "r") as file:
+        with Hdf5Handle(path) as file:
             found = list(_signal_problems(file, labels, path.name))
             lengths = [] if found else [file[f"data/electrode_{i}"].shape[0] for i in range(len(labels))]
+    except InputError as error:
+        problems.append(Problem.of(error, path.name, path.name))
+        return None
     except (OSError, RuntimeError) as error:
-        problems.append(
-            Problem(path.name, f"cannot be opened as HDF5 (truncated, or in another format): {error}.")
-        )
+        problems.append(Problem(path.name, f"cannot be read as HDF5: {error}."))
         return None
     problems += found
     return int(lengths[0]) if lengths else None
