@@ -79,18 +79,19 @@ def test_a_table_shows_score_raw_ceiling_and_formula(tmp_path):
         assert word in shown
 
 
-def test_a_score_without_neuroids_is_kept_and_says_why_it_cannot_rank(tmp_path):
+def test_a_score_of_properties_is_kept_and_ranked_over_the_recorded_neurons(tmp_path):
     name = "Marques2020_Ringach2002-circular_variance"
     words = ["--data", str(small_twin()), "--out", str(tmp_path / "out"), "--json"]
     (row,) = json.loads(run("brainscore", "tiny-cnn", name, *words))
     result = load_result(row["folder"])
     assert result.score == row["score"]
-    assert result.unit_scores is None
-    assert result.predictions is None
-    assert "has no values per neuroid" in result.record.left_out["unit_scores"]
+    assert result.unit_scores.table["unit"].is_unique
     assert "predicts no responses" in result.record.left_out["predictions"]
-    board = json.loads(run("board", str(tmp_path / "out"), "--json"))
-    assert "has no values per neuroid" in board["rankings"][0]["unranked"][0]["reason"]
+    (ranking,) = json.loads(run("board", str(tmp_path / "out"), "--json"))["rankings"]
+    (team,) = ranking["table"]
+    assert (ranking["unit"], ranking["n_units"]) == ("neuroid", len(result.unit_scores.table))
+    assert team["ci95_low"] < team["score"] < team["ci95_high"]
+    assert team["score"] == pytest.approx(row["score"])
 
 
 def test_a_model_of_a_file_in_the_folder_serves(tmp_path, monkeypatch):

@@ -15,17 +15,23 @@ from neuroarena.families.brainscore.errors import AlignmentError, ConfigError, D
 from neuroarena.families.brainscore.normalisation import NORMALISATIONS, check_ceiling
 
 
+def beneath(score: Score) -> Any:
+    """Return what lies beneath a Score, following raw through ceiled Scores: an array, or None."""
+    found: Any = score
+    while isinstance(found, Score):
+        found = found.raw
+    return found
+
+
 def neuroid_values(score: Score) -> xr.DataArray | None:
-    """Find the array over neuroids beneath a Score, following raw through ceiled Scores; None without one.
+    """Find the array over neuroids beneath a Score; None without one.
 
     Returns
     -------
     DataArray, [split x] neuroid
         With the coordinate ``neuroid_id``.
     """
-    found: Any = score
-    while isinstance(found, Score):
-        found = found.raw
+    found = beneath(score)
     if isinstance(found, xr.DataArray) and "neuroid" in found.dims and "neuroid_id" in found.coords:
         extra = set(found.dims) - {"split", "neuroid"}
         return None if extra else found

@@ -98,12 +98,15 @@ class Units:
         How the rows become the Score.
     cluster : str or None
         What owns several units, in words.
+    made : str or None
+        How the Score is made of them, in words, where the combiner does not tell.
     """
 
     noun: str
     rows: pd.DataFrame
     combiner: str
     cluster: str | None = None
+    made: str | None = None
 
 
 def rules_of(
@@ -115,7 +118,7 @@ def rules_of(
 ) -> Manifest:
     """Return the rules of a benchmark of this name and version; without a Score, as far as they are known."""
     how = "as the result says" if score is None else f"by {score.formula or 'nothing'}"
-    made = "" if units is None else f" It is made of {units.noun}s: {_MADE[units.combiner]}."
+    made = "" if units is None else f" It is made of {units.noun}s: {units.made or _MADE[units.combiner]}."
     return Manifest(
         name=f"{FAMILY}/{identifier}",
         definition=version,

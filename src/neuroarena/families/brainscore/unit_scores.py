@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import xarray as xr
 from neuroarena.families.brainscore.benchmark import Benchmark
 from neuroarena.families.brainscore.brain_score import Score
 from neuroarena.families.brainscore.errors import ConfigError, DataQualityError
-from neuroarena.families.brainscore.neuroids import neuroid_values
+from neuroarena.families.brainscore.neuroids import beneath, neuroid_values
 from neuroarena.families.brainscore.normalisation import NORMALISATIONS
 from neuroarena.families.brainscore.rules import Units, rules_of
 from neuroarena.scoring import Manifest, UnitScores
@@ -19,10 +20,15 @@ from neuroarena.scoring.score import SCORER_VERSION
 
 # What owns several neuroids, under the names recordings use; the first one found counts.
 CLUSTERS = ("subject", "animal", "array", "arr")
+# What the levels of a metric are called, by their dim.
+LEVEL_NOUNS = {"neuroid": "neuroid", "presentation": "image"}
+LEVELS_MADE = (
+    "the mean of what each adds (pseudo-values of the jackknife), because it is not a mean over them"
+)
 
 
 def units_of(score: Score) -> Units | None:
-    """Find the units that a Score is made of: neuroids, subjects, or the values it was averaged over.
+    """Find the units that a Score is made of: neuroids, subjects, images, or the values it was averaged over.
 
     Returns
     -------
@@ -39,16 +45,18 @@ def units_of(score: Score) -> Units | None:
         return _neuroids(ceiled, None, 1.0, "mean")
     array = neuroid_values(score)
     if array is not None:
-        combiner = "median" if score.formula is None else f"median_{score.formula}"
-        return _neuroids(array, score.formula, _ceiling(score), combiner)
+        return _neuroids(array, score.formula, _ceiling(score), _median_combiner(score))
     parts = score.attrs.get("scores")
     if isinstance(parts, dict) and parts:
         return _named(
             str(score.attrs.get("averaged_over", "value")), [*parts], [float(one) for one in parts.values()]
         )
-    found: Any = score
-    while isinstance(found, Score):
-        found = found.raw
+    levels = _levels_of(score)
+    if levels is not None:
+        return levels
+    found = beneath(score)
+    if isinstance(found, xr.DataArray) and set(found.dims) == {"split", "neuroid", "time_bin"}:
+        return _by_time_bin(found, score)
     if isinstance(found, xr.DataArray) and found.dims == ("subject",):
         values = [_normalised(float(value), score.formula, _ceiling(score)) for value in found.values]
         return _named("subject", [str(each) for each in found["subject"].values], values)
@@ -112,20 +120,59 @@ def unit_scores(score: Score, benchmark: Benchmark) -> UnitScores:
     )
 
 
-def _neuroids(array: xr.DataArray, formula: str | None, ceiling: float, combiner: str) -> Units:
+def _neuroids(
+    array: xr.DataArray, formula: str | None, ceiling: float, combiner: str, folds: list[str] | None = None
+) -> Units:
     """Lay out an array over [split x] neuroid as rows; undefined values are left out."""
     table = array.transpose(..., "neuroid").values.reshape(-1, array.sizes["neuroid"])
     ids, owners = array["neuroid_id"].values, _clusters(array)
     rows = []
-    for fold, values in enumerate(table):
+    for fold, values in zip(folds or [f"{at:03d}" for at in range(len(table))], table, strict=True):
         for unit, cluster, value in zip(ids, owners, values, strict=True):
             if np.isfinite(value):
                 normal = _normalised(float(value), formula, ceiling)
-                rows.append((str(unit), f"{fold:03d}", str(cluster), 1, normal, float(value), ceiling))
+                rows.append((str(unit), fold, str(cluster), 1, normal, float(value), ceiling))
     if not rows:
         raise DataQualityError("No neuroid has a score: check for constant responses or predictions.")
     names = ["unit", "fold", "cluster", "n", "score", "raw", "ceiling"]
     return Units("neuroid", pd.DataFrame(rows, columns=names), combiner, _cluster_name(array))
+
+
+def _by_time_bin(array: xr.DataArray, score: Score) -> Units:
+    """Lay out split x neuroid x time_bin as rows: every time bin of every split is a fold with a median of its own."""
+    names = ("time_bin_start", "time_bin_end")
+    bins = array.sizes["time_bin"]
+    if all(name in array.coords for name in names):
+        starts, ends = (array[name].values for name in names)
+        labels = [f"{start:g}-{end:g} ms" for start, end in zip(starts, ends, strict=True)]
+    else:
+        labels = [f"bin {at:03d}" for at in range(bins)]
+    stacked = array.transpose("split", "time_bin", "neuroid")
+    folds = [f"{split:03d}, {label}" for split in range(stacked.sizes["split"]) for label in labels]
+    flat = xr.DataArray(
+        stacked.values.reshape(-1, stacked.sizes["neuroid"]),
+        dims=("split", "neuroid"),
+        coords={name: each for name, each in stacked.coords.items() if each.dims == ("neuroid",)},
+    )
+    return _neuroids(flat, score.formula, _ceiling(score), _median_combiner(score), folds)
+
+
+def _median_combiner(score: Score) -> str:
+    return "median" if score.formula is None else f"median_{score.formula}"
+
+
+def _levels_of(score: Score) -> Units | None:
+    """Return the levels of a score that is not a mean over them, as its metric computed them; None without any."""
+    found: Any = score
+    while isinstance(found, Score) and "levels" not in found.attrs:
+        found = found.raw
+    if not isinstance(found, Score) or score.formula not in (None, "ratio"):
+        return None
+    values = found.attrs["levels"]
+    (dim,) = values.dims
+    (names,) = (each.values for name, each in values.coords.items() if name != dim)
+    shown = [_normalised(float(value), score.formula, _ceiling(score)) for value in values.values]
+    return replace(_named(LEVEL_NOUNS[dim], list(names), shown), made=LEVELS_MADE)
 
 
 def _named(noun: str, names: list[Any], values: list[float]) -> Units:

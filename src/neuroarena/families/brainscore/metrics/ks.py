@@ -11,8 +11,9 @@ import xarray as xr
 from neuroarena.families.brainscore.assemblies import flat
 from neuroarena.families.brainscore.brain_score import Score
 from neuroarena.families.brainscore.errors import ConfigError, DataQualityError, named
+from neuroarena.families.brainscore.metrics.alignment import neuroid_coordinates
 from neuroarena.families.brainscore.metrics.folds import Array
-from neuroarena.families.brainscore.metrics.metric import Metric
+from neuroarena.families.brainscore.metrics.metric import Metric, level_values
 
 # A model scores 0 +- 0 when more than this share of its draws hold no value.
 MOST_EMPTY = 0.1
@@ -47,7 +48,8 @@ class BootstrapDistributionSimilarity(Metric):
         Returns
         -------
         Score
-            Mean over draws; `error` is their standard deviation, `raw` the draws.
+            Mean over draws; `error` is their standard deviation, `raw` the draws. ``attrs["levels"]`` has one value
+            per recorded neuroid, whose mean is the score.
 
         Raises
         ------
@@ -63,38 +65,45 @@ class BootstrapDistributionSimilarity(Metric):
             raise DataQualityError(
                 f'No recorded neuroid has the property "{self.property_name}": all are NaN.'
             )
-        similarity = self.similarities(_binned(model, edges), _binned(data, edges), n_model=len(model))
-        draws = xr.DataArray(similarity, dims=("draw",))
-        counts: dict[str, Any] = {
-            "n_neuroids_used": int(np.isfinite(model).sum()),
-            "n_neuroids_total": len(model),
-        }
+        drawn = self.draws(_binned(model, edges), n_data, n_model=len(model))
+        recorded = _binned(data, edges)
+        similarity = histogram_similarity(drawn, recorded)
         empty = int(np.isnan(similarity).sum())
-        attrs = {"n_nan": empty, "seed": self.seed, "n_recorded": n_data}
         if empty > MOST_EMPTY * self.ns:
-            return Score(0.0, error=0.0, raw=draws, attrs=attrs, **counts)
+            value, error, without = 0.0, 0.0, np.zeros(len(recorded))
+        else:
+            value, error = float(np.nanmean(similarity)), float(np.nanstd(similarity))
+            without = _without_one(drawn, recorded, value)
+        fine = np.isfinite(data)
+        ids = neuroid_coordinates(flat(target))["neuroid_id"][1][fine]
+        levels = level_values(value, without[_bin_of(data[fine], edges)], "neuroid", "neuroid_id", ids)
         return Score(
-            float(np.nanmean(similarity)),
-            error=float(np.nanstd(similarity)),
-            raw=draws,
-            attrs=attrs,
-            **counts,
+            value,
+            error=error,
+            raw=xr.DataArray(similarity, dims=("draw",)),
+            n_neuroids_used=int(np.isfinite(model).sum()),
+            n_neuroids_total=len(model),
+            attrs={"n_nan": empty, "seed": self.seed, "n_recorded": n_data, "levels": levels},
         )
 
-    def similarities(self, model: npt.NDArray[Any], data: npt.NDArray[Any], n_model: int) -> Array:
-        """Return the similarity of each draw.
+    def draws(self, model: npt.NDArray[Any], n_data: int, n_model: int) -> npt.NDArray[Any]:
+        """Draw as many model neuroids as were recorded, `ns` times, and return their histograms, (draws, bins).
 
         Parameters
         ----------
-        model, data : ndarray of int, shape (bins,)
-            How many neuroids lie in each bin.
+        model : ndarray of int, shape (bins,)
+            How many neuroids of the model lie in each bin.
+        n_data : int
+            Number of recorded neuroids.
         n_model : int
             Number of model neuroids, including those without the property: they are drawn, too.
         """
         rng = np.random.default_rng(self.seed)
         without = n_model - model.sum()
-        drawn = rng.multinomial(int(data.sum()), np.append(model, without) / n_model, size=self.ns)[:, :-1]
-        return histogram_similarity(drawn, data)
+        drawn: npt.NDArray[Any] = rng.multinomial(n_data, np.append(model, without) / n_model, size=self.ns)[
+            :, :-1
+        ]
+        return drawn
 
     def values(self, array: xr.DataArray, side: str) -> Array:
         """Return the property of every neuroid, NaN where it has none."""
@@ -152,6 +161,21 @@ def histogram_similarity(drawn: npt.NDArray[Any], data: npt.NDArray[Any]) -> Arr
     return result
 
 
+def _without_one(drawn: npt.NDArray[Any], data: npt.NDArray[Any], value: float) -> Array:
+    """Return the score without one recorded neuroid of each bin, (bins,), on the same draws of the model."""
+    found = np.full(len(data), value)
+    if data.sum() > 1:
+        for at in np.flatnonzero(data):
+            fewer = data.copy()
+            fewer[at] -= 1
+            found[at] = np.nanmean(histogram_similarity(drawn, fewer))
+    return found
+
+
 def _binned(values: Array, edges: Array) -> npt.NDArray[Any]:
-    kept = np.clip(values[~np.isnan(values)], edges[0], edges[-1])
-    return np.histogram(kept, bins=edges)[0]
+    return np.bincount(_bin_of(values[~np.isnan(values)], edges), minlength=len(edges) - 1)
+
+
+def _bin_of(values: Array, edges: Array) -> npt.NDArray[Any]:
+    """Return the bin of each value; what lies outside the edges is in the first or the last one."""
+    return np.clip(np.searchsorted(edges, values, side="right") - 1, 0, len(edges) - 2)

@@ -11,6 +11,7 @@ import xarray as xr
 from neuroarena.families.brainscore.brain_score import Score
 from neuroarena.families.brainscore.errors import DataQualityError, named
 from neuroarena.families.brainscore.metrics.folds import Array
+from neuroarena.statistics import pseudovalues
 
 
 class Metric:
@@ -114,6 +115,33 @@ def aggregate(raw: xr.DataArray, **attrs: Any) -> Score:
         n_neuroids_total=len(with_value),
         attrs=attrs,
     )
+
+
+def level_values(
+    value: float, without: npt.NDArray[np.floating], dim: str, name: str, labels: npt.NDArray[Any]
+) -> xr.DataArray:
+    """Return one value per level of a score that is not a mean over levels, for boards.
+
+    They are the jackknife's pseudo-values, shifted so that their mean is the score itself; the standard error of that
+    mean is the jackknife's. Neurons of a study of properties and images of solution times are such levels.
+
+    Parameters
+    ----------
+    value : float
+        The score.
+    without : ndarray, (levels,)
+        The score without each level.
+    dim, name
+        Dim and coordinate of the result.
+    labels : ndarray, (levels,)
+
+    Examples
+    --------
+    >>> level_values(2.0, np.array([1.5, 2.5, 2.0]), "neuroid", "neuroid_id", np.arange(3)).values.tolist()
+    [3.0, 1.0, 2.0]
+    """
+    values = pseudovalues(np.array([value]), np.asarray(without)[:, None])[:, 0]
+    return xr.DataArray(values - values.mean() + value, dims=(dim,), coords={name: (dim, labels)})
 
 
 def finished(found: Any, raw: xr.DataArray) -> Score:

@@ -20,7 +20,7 @@ from neuroarena.families.brainscore.metrics.alignment import (
     oriented,
 )
 from neuroarena.families.brainscore.metrics.folds import Array, Rows
-from neuroarena.families.brainscore.metrics.metric import Metric, spearman
+from neuroarena.families.brainscore.metrics.metric import Metric, level_values, spearman
 from neuroarena.families.brainscore.metrics.splits import CrossValidation, cross_validation
 
 WEIGHT_DECAY = 0.463
@@ -70,7 +70,8 @@ class OSTCorrelation(Metric):
         Returns
         -------
         Score
-            Mean over splits; `raw` holds the value of each.
+            Mean over splits; `raw` holds the value of each. ``attrs["levels"]`` has one value per image with a
+            measured time that was ever tested; their mean is the score.
 
         Raises
         ------
@@ -95,11 +96,16 @@ class OSTCorrelation(Metric):
         times = self._coordinate(source, "time_bin_start").astype(np.float64)
         measured = np.asarray(target.values, dtype=np.float64)
         splits = self.cross_validation.divide(len(ids))
-        values = [
-            _rank_agreement(predicted_times(features, labels, thresholds, times, train, test), measured[test])
-            for train, test in splits
+        predicted = [
+            predicted_times(features, labels, thresholds, times, train, test) for train, test in splits
         ]
-        return _score(np.array(values), int(np.isfinite(measured).sum()))
+        tests = [test for _, test in splits]
+        values = [_rank_agreement(own, measured[test]) for own, test in zip(predicted, tests, strict=True)]
+        score = _score(np.array(values), int(np.isfinite(measured).sum()))
+        timed = np.array([at for at in np.unique(np.concatenate(tests)) if np.isfinite(measured[at])])
+        without = _without_each(np.array(values), predicted, tests, measured, timed)
+        score.attrs["levels"] = level_values(float(score), without, "presentation", "stimulus_id", ids[timed])
+        return score
 
     def _labels(self, source: xr.DataArray, target: xr.DataArray) -> npt.NDArray[Any]:
         holder = target if self.label_coord in target.coords else source
@@ -210,6 +216,22 @@ def _rank_agreement(predicted: Array, measured: Array) -> float:
     if both.sum() < FEWEST:
         return float("nan")
     return float(spearman(predicted[both, None], measured[both, None])[0])
+
+
+def _without_each(
+    values: Array, predicted: list[Array], tests: list[Rows], measured: Array, images: Rows
+) -> Array:
+    """Return the score without each image; a split that would have too few images keeps its value."""
+    finite = np.isfinite(values)
+    found = np.full(len(images), values[finite].mean())
+    place = {int(image): at for at, image in enumerate(images)}
+    for split in np.flatnonzero(finite):
+        own, test = predicted[split], tests[split]
+        for at in np.flatnonzero(np.isfinite(own) & np.isfinite(measured[test])):
+            r = _rank_agreement(np.delete(own, at), measured[np.delete(test, at)])
+            if np.isfinite(r):
+                found[place[int(test[at])]] += (r - values[split]) / finite.sum()
+    return found
 
 
 def _score(values: Array, solved: int) -> Score:
