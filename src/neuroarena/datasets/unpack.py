@@ -76,7 +76,7 @@ class Product:
     sha256: str
 
 
-def unpack(archive: Path, file: RemoteFile, root: Path, work: Path) -> list[Product]:
+def unpack(archive: Path, file: RemoteFile, root: Path, work: Path, *, durable: bool = True) -> list[Product]:
     """Unpack a zip archive into a dataset's folder.
 
     Every name and size is checked before the first byte is written; every checksum before the first file
@@ -92,6 +92,9 @@ def unpack(archive: Path, file: RemoteFile, root: Path, work: Path) -> list[Prod
         The dataset's folder.
     work : Path
         A folder of the same file system, for unfinished files.
+    durable : bool
+        Whether each file is flushed to the disk; a folder that is removed soon needs none of that, and thousands of
+        small files take a minute with it.
 
     Returns
     -------
@@ -122,7 +125,8 @@ def unpack(archive: Path, file: RemoteFile, root: Path, work: Path) -> list[Prod
         _check_room(members, root, file)
         with tempfile.TemporaryDirectory(prefix="unpack-", dir=work) as waiting:
             try:
-                products = [_write(opened, info, target, Path(waiting)) for target, info in members.items()]
+                place = Path(waiting)
+                products = [_write(opened, info, target, place, durable) for target, info in members.items()]
             except _Damaged as error:
                 raise BadArchive(f"{file.path}: {_why_no_zip(archive, error)}") from error.__cause__
             _move(products, Path(waiting), root, file)
@@ -246,7 +250,9 @@ def free_bytes(folder: Path) -> int:
     return shutil.disk_usage(folder).free
 
 
-def _write(opened: zipfile.ZipFile, info: zipfile.ZipInfo, target: str, waiting: Path) -> Product:
+def _write(
+    opened: zipfile.ZipFile, info: zipfile.ZipInfo, target: str, waiting: Path, durable: bool
+) -> Product:
     path = waiting / target
     path.parent.mkdir(parents=True, exist_ok=True)
     content, size = hashlib.sha256(), 0
@@ -255,8 +261,9 @@ def _write(opened: zipfile.ZipFile, info: zipfile.ZipInfo, target: str, waiting:
             file.write(chunk)
             content.update(chunk)
             size += len(chunk)
-        file.flush()
-        os.fsync(file.fileno())
+        if durable:
+            file.flush()
+            os.fsync(file.fileno())
     return Product(target, size, content.hexdigest())
 
 

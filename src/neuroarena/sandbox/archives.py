@@ -17,6 +17,8 @@ from neuroarena.progress import readable_size
 # The record at the end of a zip, which a comment of up to 64 kB may follow, and the directory it may speak of.
 _END_MARK, _END_BYTES = b"PK\x05\x06", 22 + 2**16
 _MOST_DIRECTORY_BYTES = 32 * 2**20
+# Vendored packages have some thousand files; every one of them costs the intake time before an attempt counts.
+_MOST_FILES = 10_000
 _USUAL = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
@@ -74,7 +76,7 @@ def unpack_submission(archive: Path, entry: str, most_mb: int = 2048) -> Iterato
     with tempfile.TemporaryDirectory(prefix="neuroarena-") as work:
         root = Path(work)
         try:
-            products = unpack(archive, described, root, root)
+            products = unpack(archive, described, root, root, durable=False)
         except BadArchive as error:
             refusal = _refusal(archive, error, described.path).replace(f"{folder}/", "")
             raise SubmissionRefused(refusal) from error
@@ -98,11 +100,17 @@ def _check_methods(archive: Path, entry: str) -> None:
         if not zipfile.is_zipfile(archive):
             raise SubmissionRefused(f"{archive.name}: is not a zip archive. {expected}")
         with zipfile.ZipFile(archive) as opened:
-            unusual = [info for info in opened.infolist() if info.compress_type not in _USUAL]
+            infos = opened.infolist()
     except DAMAGE as error:
         raise SubmissionRefused(
             f"{archive.name}: is a damaged zip archive ({_plain(error)}). Zip the files again."
         ) from error
+    if len(infos) > _MOST_FILES:
+        raise SubmissionRefused(
+            f"{archive.name}: holds {len(infos)} files, more than the {_MOST_FILES} allowed. "
+            "Zip only the files that the code needs."
+        )
+    unusual = [info for info in infos if info.compress_type not in _USUAL]
     if unusual:
         raise SubmissionRefused(
             f"{archive.name}: {unusual[0].filename!a} is compressed by method {unusual[0].compress_type}, "
