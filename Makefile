@@ -9,7 +9,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 BYTECODE := PYTHONDONTWRITEBYTECODE=
 CORES := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
-.PHONY: help demo test drills mutants bench lint types format docs weights clean
+.PHONY: help demo test drills mutants bench lint types format docs tables weights clean
 
 help: ## Say what there is
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -64,6 +64,9 @@ format: $(VENV)/.dev ## Put the code into its usual form
 
 docs: $(VENV)/.core ## Write docs/reference.md anew
 	$(BIN)/python tools/reference.py
+
+tables: $(VENV)/.dev ## Write the tables "statistic, real, twin" of the pages anew; needs real files in ../shared
+	$(ONE_THREAD) $(BIN)/python tools/twin_tables.py
 
 weights: $(VENV)/.dev ## Train the networks that ship with the package anew
 	$(ONE_THREAD) $(BIN)/python tools/ship_networks.py

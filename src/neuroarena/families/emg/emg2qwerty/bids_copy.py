@@ -90,7 +90,7 @@ class Emg2QwertyBids:
 
     def events(self, session: str) -> pd.DataFrame:
         """List the keys typed in a session: onset_s, duration_s, value (one character per key)."""
-        keys = self._keys(session)
+        keys = self.keys(session)
         last = (self.recording(session).n_samples - 1) / RATE_HZ
         # On the grid of samples, as in the original; a key after the last sample counts as pressed at it.
         onsets = np.minimum(np.ceil(keys["onset_s"] * RATE_HZ - 1e-6) / RATE_HZ, last)
@@ -98,13 +98,14 @@ class Emg2QwertyBids:
 
     def text(self, session: str) -> str:
         """Return the text of a session, one character per key; backspace is a character like any other."""
-        return "".join(self._keys(session)["value"])
+        return "".join(self.keys(session)["value"])
 
     def split_file(self, path: str | Path | None = None) -> SplitFile:
         """Read a split file; by default ``generic.yaml`` in the folder."""
         return find_split_file(self.root, path)
 
-    def _keys(self, session: str) -> pd.DataFrame:
+    def keys(self, session: str) -> pd.DataFrame:
+        """List the keys typed in a session as :meth:`events` does, but by the clock of the events file alone."""
         from neuroarena.recordings.bids import bids_events
 
         file = self.file(session)
