@@ -5,17 +5,22 @@ Whatever is learned from data (scaling, components, selections) belongs in a dec
 
 from __future__ import annotations
 
+from neuroarena.features.band_pass import BandPass
 from neuroarena.features.chain import FeatureChain, FeatureStep
 from neuroarena.features.contacts import Contact, contact_of
 from neuroarena.features.filters import Downsample, Notch
 from neuroarena.features.regions import region_average, shared_regions
 from neuroarena.features.rereference import Bipolar, CommonAverage, Laplacian
 from neuroarena.features.spectrogram import Spectrogram
+from neuroarena.features.trimming import Baseline, Crop
 
 __all__ = [
+    "BandPass",
+    "Baseline",
     "Bipolar",
     "CommonAverage",
     "Contact",
+    "Crop",
     "Downsample",
     "FeatureChain",
     "FeatureStep",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from neuroarena.errors import InputError
+from neuroarena.features.band_pass import keep_band
 from neuroarena.features.blocks import check_block
 from neuroarena.recordings.channels import channel_table
 from neuroarena.recordings.requests import check_rate
@@ -64,7 +64,7 @@ class BandCovariances:
         n_channels = block.shape[1]
         out = np.empty((len(block), n_channels, len(self.bands_hz), n_channels), dtype=np.float32)
         for number, band in enumerate(self.bands_hz):
-            filtered = _band_passed(block, band, self.order, rate, "BandCovariances")
+            filtered = keep_band(block, band, self.order, rate, "BandCovariances")
             covariance = filtered @ filtered.swapaxes(1, 2) / filtered.shape[2]
             mean_power = np.trace(covariance, axis1=1, axis2=2)[:, np.newaxis, np.newaxis] / n_channels
             # A silent window would be singular; a hundredth of a microvolt stands in for it.
@@ -109,7 +109,7 @@ class BandPower:
         rate = check_rate(rate_hz, "BandPower")
         out = np.empty((*block.shape[:2], len(self.bands_hz)), dtype=np.float32)
         for number, band in enumerate(self.bands_hz):
-            filtered = _band_passed(block, band, self.order, rate, "BandPower")
+            filtered = keep_band(block, band, self.order, rate, "BandPower")
             out[:, :, number] = np.log(np.maximum((filtered**2).mean(axis=2), 1e-20))
         return out, channels
 
@@ -175,7 +175,7 @@ class FlickerCorrelation:
                 f"below half the sampling rate of {rate:g} Hz. Ask for fewer harmonics."
             )
         band = (self.band_hz[0], min(self.band_hz[1], 0.45 * rate))
-        filtered = _band_passed(block, band, 3, rate, "FlickerCorrelation")
+        filtered = keep_band(block, band, 3, rate, "FlickerCorrelation")
         filtered -= filtered.mean(axis=2, keepdims=True)
         own = np.linalg.qr(filtered.swapaxes(1, 2))[0]
         kept = min(self.n_correlations, block.shape[1])
@@ -207,29 +207,3 @@ def _check_bands(bands: Sequence[tuple[float, float]], step: str) -> None:
             raise InputError(
                 f"{step}: a band must be a rising pair of positive numbers, got ({low}, {high})."
             )
-
-
-def _band_passed(
-    block: np.ndarray, band: tuple[float, float], order: int, rate: float, step: str
-) -> np.ndarray:
-    from scipy.signal import sosfiltfilt
-
-    if band[1] >= rate / 2:
-        raise InputError(
-            f"{step}: the band up to {band[1]:g} Hz is not below half the sampling rate of {rate:g} Hz. "
-            "Name only bands below it."
-        )
-    sections = _sections(band, order, rate)
-    # What sosfiltfilt needs at each end: three times the coefficients of all sections.
-    if block.shape[2] <= 3 * (2 * len(sections) + 1):
-        raise InputError(f"{step}: windows of {block.shape[2]} samples are too short to filter.")
-    centred = block - block.mean(axis=2, keepdims=True, dtype=np.float64)
-    return np.asarray(sosfiltfilt(sections, centred, axis=2))
-
-
-@functools.lru_cache(maxsize=256)
-def _sections(band: tuple[float, float], order: int, rate: float) -> np.ndarray:
-    """Design a filter; remembered, because designing takes longer than filtering a few windows."""
-    from scipy.signal import butter
-
-    return np.asarray(butter(order, band, "bandpass", fs=rate, output="sos"))
