@@ -36,7 +36,7 @@ SUFFIXES = (*READERS, ".gdf")
 _RECORDED = {".edf", ".bdf"}
 
 # What MNE calls a channel -> what the channel table calls it; other names are kept.
-_KINDS = {"mag": "meg", "grad": "meg", "bio": "misc"}
+TABLE_KINDS = {"mag": "meg", "grad": "meg", "bio": "misc"}
 # Both signs for micro are in use: U+00B5 and the Greek letter U+03BC.
 MICROVOLTS = {
     "V": 1e6,
@@ -74,13 +74,13 @@ class MneSource:
         self.path = existing_file(path).absolute()
         self.name = self.path.name
         self._raw: Any = _open_raw(self.path)
-        self.n_channels = len(self._raw.ch_names)
-        self.n_samples = int(self._raw.n_times)
-        with _mne_failures(f"{self.name}: its channels cannot be read"):
-            self.kinds: list[str] = self._raw.get_channel_types()
-            self.names: list[str] = self._raw.ch_names
-            self.rate_hz = float(self._raw.info["sfreq"])
-        self.scale = np.array([1e6 if kind in _VOLTS else 1.0 for kind in self.kinds])
+        self._describe(self._raw)
+
+    def _describe(self, raw: Any) -> None:
+        self.n_channels = len(raw.ch_names)
+        self.n_samples = int(raw.n_times)
+        self.names, self.kinds, self.scale = describe_channels(raw, self.name)
+        self.rate_hz = float(raw.info["sfreq"])
 
     @property
     def raw(self) -> Any:
@@ -99,7 +99,7 @@ class MneSource:
     def positions(self) -> np.ndarray:
         """Return the positions in metres, in MNE's head frame; NaN where the file has none."""
         positions = np.full((self.n_channels, 3), np.nan)
-        with _mne_failures(f"{self.name}: its channels cannot be read"):
+        with mne_failures(f"{self.name}: its channels cannot be read"):
             montage = self.raw.get_montage()
             found = montage.get_positions()["ch_pos"] if montage is not None else {}
             for row, name in enumerate(self.names):
@@ -122,7 +122,7 @@ class MneSource:
         return out
 
     def _read(self, start: int, stop: int, indices: np.ndarray) -> np.ndarray:
-        with _mne_failures(f"{self.name}: samples {start} to {stop} cannot be read"):
+        with mne_failures(f"{self.name}: samples {start} to {stop} cannot be read"):
             samples: np.ndarray = self.raw.get_data(picks=indices, start=start, stop=stop, verbose="error")
         if samples.shape != (len(indices), stop - start):
             raise InputError(f"{self.name}: is cut short: samples {start} to {stop} are not all there.")
@@ -134,6 +134,13 @@ class MneSource:
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_raw": None}
+
+
+def describe_channels(instance: Any, name: str) -> tuple[list[str], list[str], np.ndarray]:
+    """Return names, kinds, and the factors that bring voltages to microvolts, of an object of MNE-Python."""
+    with mne_failures(f"{name}: its channels cannot be read"):
+        names, kinds = list(instance.ch_names), list(instance.get_channel_types())
+    return names, kinds, np.array([1e6 if kind in _VOLTS else 1.0 for kind in kinds])
 
 
 def open_file(path: str | Path, kind: str | None = None, montage: str | None = None) -> Recording:
@@ -183,9 +190,19 @@ def open_file(path: str | Path, kind: str | None = None, montage: str | None = N
         names = [source.names[row] for row in unplaced]
         positions[unplaced] = template_positions(names, montage, source.name)
     kinds = [
-        kind if kind is not None and found == "eeg" else _KINDS.get(found, found) for found in source.kinds
+        kind if kind is not None and found == "eeg" else TABLE_KINDS.get(found, found)
+        for found in source.kinds
     ]
     return Recording(source, channel_table(source.names, kind=kinds, xyz=positions), source.rate_hz)
+
+
+def bad_channels(recording: Recording) -> list[str]:
+    """List the channels of a recording that its file, or its object of MNE-Python, marks as bad."""
+    source = recording._source
+    raw = getattr(source, "raw", None) or getattr(source, "epochs", None)
+    return (
+        [] if raw is None else [name for name in raw.info["bads"] if name in set(recording.channels["name"])]
+    )
 
 
 def annotations(path: str | Path) -> pd.DataFrame:
@@ -214,9 +231,9 @@ def annotations(path: str | Path) -> pd.DataFrame:
     if file.suffix.lower() in _RECORDED:
         read_data_records(file)  # refuses a damaged file, whose annotations would be nonsense
     opened = None if file.suffix.lower() in _RECORDED else _open_raw(file)
-    with _mne_failures(f"{file.name}: its annotations cannot be read"):
+    with mne_failures(f"{file.name}: its annotations cannot be read"):
         # An opened file would lose the annotations after its last sample: all but one of a hypnogram's.
-        found = _mne(file).read_annotations(file) if opened is None else opened.annotations
+        found = import_mne(file).read_annotations(file) if opened is None else opened.annotations
         # FIF counts from when the acquisition began, which may be before the first sample.
         onsets = np.asarray(found.onset, dtype=np.float64) - (0.0 if opened is None else opened.first_time)
         durations = np.asarray(found.duration, dtype=np.float64)
@@ -226,7 +243,7 @@ def annotations(path: str | Path) -> pd.DataFrame:
 
 def _open_raw(path: Path) -> Any:
     _check_suffix(path)
-    mne = _mne(path)
+    mne = import_mne(path)
     suffix = path.suffix.lower()
     options: dict[str, Any] = {}
     if suffix in _RECORDED:
@@ -234,7 +251,7 @@ def _open_raw(path: Path) -> Any:
     if suffix == ".set":
         _check_matlab(path)
     reader = getattr(mne.io, READERS[suffix])
-    with _mne_failures(
+    with mne_failures(
         f"{path.name}: cannot be read as {suffix[1:].upper()} (cut short, or of another format)"
     ):
         raw = reader(path, preload=False, verbose="error", **options)
@@ -250,7 +267,7 @@ def _check_suffix(path: Path) -> None:
         )
 
 
-def _mne(path: Path) -> Any:
+def import_mne(path: Path) -> Any:
     try:
         import mne
     except ImportError as error:
@@ -267,7 +284,7 @@ def _check_matlab(path: Path) -> None:
 
 
 @contextmanager
-def _mne_failures(message: str) -> Iterator[None]:
+def mne_failures(message: str) -> Iterator[None]:
     """Suppress MNE's warnings, and turn its failures into an error that names the file."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
