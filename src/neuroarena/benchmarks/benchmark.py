@@ -12,6 +12,7 @@ import pandas as pd
 from neuroarena.benchmarks.codebook import Codebook
 from neuroarena.benchmarks.splits import Split
 from neuroarena.errors import InputError
+from neuroarena.features import FeatureChain
 from neuroarena.recordings import Recording
 from neuroarena.registry import unknown_name
 from neuroarena.scoring import Manifest
@@ -55,6 +56,9 @@ class Benchmark:
         Passed with training and validation parts of stream tasks, never with test parts.
     known : tuple of str
         Columns of the examples, in addition to subject and session, that a decoder may see (age, sex).
+    features : FeatureChain
+        What every window goes through before a decoder's own features: filters, resampling, a crop of padded ends.
+        Not for streams.
     """
 
     manifest: Manifest
@@ -67,6 +71,84 @@ class Benchmark:
     codebook: Codebook | None = None
     read_events: Callable[[str], pd.DataFrame] | None = None
     known: tuple[str, ...] = ()
+    features: FeatureChain = field(default_factory=FeatureChain)
+
+    def __post_init__(self) -> None:
+        if self.features.steps and self.manifest.stream is not None:
+            raise InputError(f"{self.manifest.name}: streams are played as they are; leave the features out.")
+
+    @classmethod
+    def from_events(cls, data: Any, **rules: Any) -> Benchmark:
+        """Make a benchmark of one's own recordings: a window around each event, and what the event was.
+
+        Recordings are read lazily: memory follows the windows that are requested, not the files.
+
+        Parameters
+        ----------
+        data
+            A BIDS folder, a folder of files, a file (EDF, BDF, GDF, FIF, EEGLAB, BrainVision), a pattern such as
+            ``"S001/*.edf"``, an ``mne.io.Raw``, an array (channels, time), a :class:`~neuroarena.Recording`, a list of
+            these, or a mapping of names to them.
+        **rules
+            ``window_s=(begin, end)`` and ``split=...`` are needed; the others are those of
+            :class:`neuroarena.benchmarks.own.definition.Definition`. How data are read: ``events`` (a table with
+            ``onset_s`` or ``sample``, MNE's own events, or a file; by default what the recordings say), ``names``
+            (``"S{subject}R{run}"``, what the names of files say), ``task`` and ``subjects`` (of a BIDS folder),
+            ``stim_channel`` (where events are pulses in a channel) and ``rate_hz`` (of arrays).
+
+        Raises
+        ------
+        InputError
+            Whatever is wrong with data or rules, by name.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> rng = np.random.default_rng(0)
+        >>> events = pd.DataFrame({"onset_s": np.arange(1.0, 21.0), "value": ["left", "right"] * 10})
+        >>> benchmark = Benchmark.from_events(
+        ...     rng.standard_normal((4, 2200)), rate_hz=100.0, events=events, window_s=(0, 0.5), split="blocked-2-folds"
+        ... )
+        >>> len(benchmark.examples), benchmark.manifest.classes, benchmark.splits
+        (20, ('left', 'right'), ('blocked-2-folds',))
+        """
+        from neuroarena.benchmarks.own.making import benchmark_from_events
+
+        return benchmark_from_events(data, rules)
+
+    @classmethod
+    def from_epochs(cls, data: Any, **rules: Any) -> Benchmark:
+        """Make a benchmark of windows that were cut already, with a table of what is known about each.
+
+        Parameters
+        ----------
+        data : mne.Epochs, path, array (windows, channels, time), or a list or mapping of these
+            A path is that of a file of epochs. Epochs that are not loaded are read when they are requested.
+        **rules
+            ``split=...`` is needed; the others are those of
+            :class:`neuroarena.benchmarks.own.definition.Definition`, where columns are those of the epochs' metadata,
+            and ``event`` is the name of the event. Arrays need ``metadata`` (one row per window) and ``rate_hz``, and
+            take ``channel_names``.
+
+        Raises
+        ------
+        InputError
+            Whatever is wrong with data or rules, by name.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> table = pd.DataFrame({"label": ["a", "b"] * 6, "run": np.repeat(["1", "2", "3"], 4)})
+        >>> windows = np.random.default_rng(0).standard_normal((12, 4, 100))
+        >>> benchmark = Benchmark.from_epochs(
+        ...     windows, metadata=table, rate_hz=100.0, target="label", split="leave-one-run-out", metric="auroc"
+        ... )
+        >>> [fold.name for fold in benchmark.split("leave-one-run-out").folds]
+        ['1/1', '1/2', '1/3']
+        """
+        from neuroarena.benchmarks.own.making import benchmark_from_epochs
+
+        return benchmark_from_epochs(data, rules)
 
     @property
     def name(self) -> str:

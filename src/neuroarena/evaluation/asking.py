@@ -12,6 +12,7 @@ import numpy as np
 from neuroarena.decoders import Decoder, StreamDecoder, drive
 from neuroarena.errors import NeuroarenaError
 from neuroarena.evaluation.parts import StreamSet, WindowSet
+from neuroarena.features import FeatureChain
 from neuroarena.scoring import StreamRule
 
 # In few batches: enough that the number of calls or the place in a batch reveals nothing, few enough to stay fast.
@@ -19,11 +20,17 @@ _MOST_BATCHES = 4
 
 
 def predict_windows(
-    decoder: Decoder, test: Sequence[WindowSet], cache: Path, rng: np.random.Generator, blind: bool
+    decoder: Decoder,
+    chain: FeatureChain,
+    test: Sequence[WindowSet],
+    cache: Path,
+    rng: np.random.Generator,
+    blind: bool,
 ) -> Any:
     """Predict windows in random order and random batches, and return the answers in the order of the sets.
 
-    A decoder sees tokens in place of ids. Every batch is predicted by a fresh copy of the fitted decoder.
+    A decoder sees what the chain makes of windows, and tokens in place of ids. Every batch is predicted by a fresh
+    copy of the fitted decoder.
 
     Raises
     ------
@@ -41,7 +48,7 @@ def predict_windows(
             if not len(own):
                 continue
             taken = windows.take(own - offsets[number], (f"{tokens[row]:08d}" for row in own))
-            groups.append(taken.group(decoder.features, cache, blind))
+            groups.append(taken.group(chain, cache, blind))
             asked.append(own)
         positions = np.concatenate(asked)
         said: Any = copy.deepcopy(decoder).predict(groups)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +47,8 @@ class Cell:
     """Fit one decoder on the training part of one fold and predict its test part.
 
     `seed` is that of training. A repeat with another one is asked the same questions in the same order: those of
-    `asking_seed`, which is `seed` unless given.
+    `asking_seed`, which is `seed` unless given. `preparation` is what the benchmark does to every window before the
+    decoder's own features.
     """
 
     benchmark: str
@@ -62,6 +63,12 @@ class Cell:
     test: tuple[WindowSet, ...] | tuple[StreamSet, ...]
     vector_length: int | None = None
     asking_seed: int | None = None
+    preparation: FeatureChain = field(default_factory=FeatureChain)
+
+    @property
+    def chain(self) -> FeatureChain:
+        """What windows go through: the benchmark's preparation, then the decoder's own features."""
+        return FeatureChain((*self.preparation.steps, *self.decoder.features.steps))
 
     @property
     def label(self) -> str:
@@ -104,7 +111,7 @@ class Cell:
     def _context(self) -> Context:
         return Context(
             classes=self.manifest.classes,
-            test_channels=tuple(part.channels(self.decoder.features) for part in self.test),
+            test_channels=tuple(part.channels(self.chain) for part in self.test),
             rng=np.random.default_rng(self.seed),
             kind=self.manifest.prediction,
             vector_length=self.vector_length,
@@ -112,7 +119,7 @@ class Cell:
         )
 
     def _groups(self, part: Sequence[WindowSet | StreamSet], cache: Path) -> list[Group]:
-        chain = self.decoder.features
+        chain = self.chain
         return [
             each.group(chain, cache, self._blind) if isinstance(each, WindowSet) else each.group(chain)
             for each in part
@@ -124,7 +131,7 @@ class Cell:
         rng = np.random.default_rng([seed, 1])
         windows = [part for part in self.test if isinstance(part, WindowSet)]
         if self.manifest.stream is None:
-            return predict_windows(decoder, windows, cache, rng, self._blind)
+            return predict_windows(decoder, self.chain, windows, cache, rng, self._blind)
         streams = [part for part in self.test if isinstance(part, StreamSet)]
         listener: Any = decoder
         return predict_streams(listener, streams, self.manifest.stream, rng)

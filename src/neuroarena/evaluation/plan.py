@@ -168,16 +168,16 @@ def _plan_cell(
     code: str,
 ) -> Cell:
     cell_seed = _cell_seed(seed, benchmark.name, split.name, parts.fold.name)
-    key = digest(
-        {
-            "benchmark": benchmark.name,
-            "manifest": benchmark.manifest.hash,
-            "parts": parts.digest,
-            "decoder": decoder_key,
-            "seed": cell_seed,
-            "code": code,
-        }
-    )
+    asked = {
+        "benchmark": benchmark.name,
+        "manifest": benchmark.manifest.hash,
+        "parts": parts.digest,
+        "decoder": decoder_key,
+        "seed": cell_seed,
+        "code": code,
+    }
+    if benchmark.features.steps:
+        asked["preparation"] = benchmark.features.fingerprint()
     return Cell(
         benchmark=benchmark.name,
         split=split.name,
@@ -185,11 +185,12 @@ def _plan_cell(
         decoder=decoder,
         manifest=benchmark.manifest,
         seed=cell_seed,
-        key=key,
+        key=digest(asked),
         train=parts.train,
         validation=parts.validation,
         test=parts.test,
         vector_length=None if benchmark.codebook is None else benchmark.codebook.length,
+        preparation=benchmark.features,
     )
 
 
@@ -266,7 +267,7 @@ def plan_features(cells: Iterable[Cell], cache: Path) -> list[FeatureShard]:
     """
     wanted: dict[str, tuple[FeatureStore, WindowSet, list[np.ndarray]]] = {}
     for cell in cells:
-        chain = cell.decoder.features
+        chain = cell.chain
         if not chain.steps:
             continue
         for windows in cell.window_sets():
