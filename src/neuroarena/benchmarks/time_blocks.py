@@ -11,7 +11,12 @@ Ids = tuple[str, ...]
 
 
 def blocks_in_time(
-    session: pd.DataFrame, n_folds: int, where: str = "the session", *, least: int = 0
+    session: pd.DataFrame,
+    n_folds: int,
+    where: str = "the session",
+    *,
+    least: int = 0,
+    validation: bool = True,
 ) -> list[tuple[Ids, Ids, Ids]]:
     """Cut a session into consecutive stretches of time; each is held out once.
 
@@ -30,6 +35,8 @@ def blocks_in_time(
         How messages name the session.
     least : int
         Samples that a shorter window counts as; see :func:`spacing`.
+    validation : bool
+        Whether the earlier half of a held-out stretch is for validation; otherwise all of it is judged.
 
     Returns
     -------
@@ -43,7 +50,9 @@ def blocks_in_time(
     """
     ordered = _sort_by_time(session)
     starts, space = ordered["start"].to_numpy(), spacing(ordered, least)
-    classes = set(ordered["target"])
+    # Of measured numbers no part can have them all.
+    numbers = not validation and pd.api.types.is_float_dtype(ordered["target"])
+    classes = set() if numbers else set(ordered["target"])
     sizes = [len(part) for part in np.array_split(np.arange(len(ordered)), n_folds)]
     folds = []
     last = 0
@@ -56,8 +65,11 @@ def blocks_in_time(
         fold = f"{where}, fold {number}"
         _check_classes(train, classes, fold, "training")
         _check_classes(held_out, classes, fold, "held-out")
-        validation, test = halves_in_time(held_out, fold, least=least)
-        folds.append((tuple(train["id"]), validation, test))
+        chosen: Ids = ()
+        judged: Ids = tuple(held_out["id"])
+        if validation:
+            chosen, judged = halves_in_time(held_out, fold, least=least)
+        folds.append((tuple(train["id"]), chosen, judged))
     return folds
 
 

@@ -1,0 +1,233 @@
+"""Make a benchmark of one's own data: rules and pieces in, a benchmark like any other out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from neuroarena.benchmarks.benchmark import Benchmark
+from neuroarena.benchmarks.own.definition import Definition, read_rules
+from neuroarena.benchmarks.own.pieces import Piece
+from neuroarena.benchmarks.own.sources import Reading, find_pieces
+from neuroarena.benchmarks.own.splitting import split_rules
+from neuroarena.benchmarks.own.stacks import find_stacks
+from neuroarena.benchmarks.own.table import OwnExamples, make_examples
+from neuroarena.errors import InputError
+from neuroarena.fingerprint import digest
+from neuroarena.recordings import Recording
+from neuroarena.recordings.bids import INTRACRANIAL
+from neuroarena.scoring import Manifest
+from neuroarena.scoring.metrics import METRICS, Prediction
+
+# Of these groups of kinds the first that a recording has is decoded, unless channels are named.
+SIGNALS = (("eeg",), ("ieeg", *INTRACRANIAL), ("emg",), ("meg",))
+# Boards show the digest that tells two definitions apart; eight digits are enough for one lab.
+_DIGITS = 8
+
+
+def benchmark_from_events(data: Any, rules: Mapping[str, Any]) -> Benchmark:
+    """Make a benchmark of recordings and events; see :meth:`Benchmark.from_events`."""
+    where = "Benchmark.from_events"
+    reading, rules = _take_reading(rules, where)
+    definition = read_rules(Definition, rules, where)
+    pieces = find_pieces(data, _with_montage(reading, definition))
+    return make_benchmark(pieces, definition, where)
+
+
+def benchmark_from_epochs(data: Any, rules: Mapping[str, Any]) -> Benchmark:
+    """Make a benchmark of windows that were cut already; see :meth:`Benchmark.from_epochs`."""
+    where = "Benchmark.from_epochs"
+    told = dict(rules)
+    metadata, rate_hz, names = (told.pop(name, None) for name in ("metadata", "rate_hz", "channel_names"))
+    definition = read_rules(Definition, told, where)
+    levels = ("subject", "session", "run")
+    owners = [getattr(definition, level) or level for level in levels]
+    return make_benchmark(find_stacks(data, metadata, rate_hz, names, owners), definition, where)
+
+
+def _take_reading(rules: Mapping[str, Any], where: str) -> tuple[Reading, dict[str, Any]]:
+    """Divide what was given into how data are read and what is asked of them."""
+    told = dict(rules)
+    names = ("events", "names", "task", "subjects", "stim_channel", "rate_hz", "folder")
+    reading = {name: told.pop(name) for name in names if name in told}
+    if "folder" in reading:
+        reading["folder"] = Path(reading["folder"])
+    if reading.get("subjects") is not None:
+        reading["subjects"] = tuple(str(subject) for subject in reading["subjects"])
+    for name in ("names", "task", "stim_channel"):
+        if not isinstance(reading.get(name, ""), str):
+            raise InputError(f'{where}: the key "{name}": expected text, got {reading[name]!r}.')
+    return Reading(**reading), told
+
+
+def _with_montage(reading: Reading, definition: Definition) -> Reading:
+    return Reading(**{**reading.__dict__, "montage": definition.montage})
+
+
+def make_benchmark(pieces: Sequence[Piece], definition: Definition, where: str) -> Benchmark:
+    """Make a benchmark of pieces.
+
+    Parameters
+    ----------
+    pieces : sequence of Piece
+    definition : Definition
+    where : str
+        What messages begin with.
+
+    Raises
+    ------
+    InputError
+        Whatever is wrong with data or rules, by name.
+    """
+    rules = split_rules(definition, where)
+    prediction = _prediction_of(definition.metric)
+    made = make_examples(pieces, definition, prediction == "number", where)
+    used = set(made.table["recording"])
+    pieces = [piece for piece in pieces if piece.key in used]
+    _check_rates(pieces, definition, where)
+    kept = {piece.key: tuple(_choose_channels(piece, definition, where)) for piece in pieces}
+    chain = definition.features(made.window_s)
+    for key in definition.known:
+        if key not in made.table:
+            raise InputError(f'{where}: the key "known" names "{key}", which the events do not have.')
+    by_key = {piece.key: piece for piece in pieces}
+
+    def open_recording(key: str) -> Recording:
+        recording = by_key[key].open()
+        names = list(kept[key])
+        return recording if names == recording.channels["name"].tolist() else recording.select(names)
+
+    benchmark = Benchmark(
+        manifest=_manifest(definition, made, prediction, where),
+        make_examples=made.table.copy,
+        split_rules=rules,
+        open_recording=open_recording,
+        options=describe_rules(definition, made),
+        notes=(*definition.notes, *made.notes, *_note_bad(pieces)),
+        known=definition.known,
+        features=chain,
+    )
+    for name in rules:
+        # A split that cannot be cut is refused now, with the rules at hand, rather than in the middle of a run.
+        _cut(benchmark, name, where)
+    return benchmark
+
+
+def _cut(benchmark: Benchmark, name: str, where: str) -> None:
+    try:
+        benchmark.split(name)
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from error
+
+
+def _prediction_of(metric: str) -> Prediction:
+    """Choose what is predicted: probabilities where the metric can judge them, because they say most."""
+    kinds = METRICS.get(metric).predictions
+    return "probabilities" if "probabilities" in kinds else kinds[0]
+
+
+def describe_rules(definition: Definition, made: OwnExamples) -> dict[str, Any]:
+    """Return the rules as they are recorded: what was said, and what was chosen where nothing was."""
+    said = definition.model_dump(
+        mode="json", exclude_defaults=True, exclude={"name", "definition", "title", "question"}
+    )
+    return {
+        **said,
+        "target": made.target,
+        "unit": made.unit,
+        "window_s": [round(edge, 6) for edge in made.window_s],
+    }
+
+
+def _manifest(definition: Definition, made: OwnExamples, prediction: Prediction, where: str) -> Manifest:
+    rules = describe_rules(definition, made)
+    family, _, task = definition.task_name.partition("/")
+    begin, end = made.window_s
+    window = f"{begin:g} to {end:g} s around the event"
+    named = f"Which {made.target} was it?" if made.classes else f"How large was {made.target}?"
+    # A split has a name and a hash of its own; a licence and notes change no score.
+    asked = {
+        key: value for key, value in rules.items() if key not in ("split", "split_hashes", "licence", "notes")
+    }
+    fields = {
+        "name": f"{family}/{task}",
+        "definition": definition.definition or digest([asked, made.classes])[:_DIGITS],
+        "title": definition.title or task.replace("-", " ").replace("_", " "),
+        "question": definition.question or named,
+        "metric": definition.metric,
+        "tie_break": definition.tie_break,
+        "additional_metrics": definition.additional_metrics,
+        "prediction": prediction,
+        "classes": made.classes,
+        "unit": made.unit,
+        "cluster": made.cluster,
+        "split_rule": "as the name of the split says",
+        "split_hashes": definition.split_hashes,
+        "chance": _chance(definition.metric, len(made.classes)),
+        "licence": definition.licence,
+        # The rules are part of the manifest, so that no change of them is overlooked.
+        "notes": (f"Windows of {window}.", f"Rules: {digest(asked)}."),
+    }
+    try:
+        return Manifest.model_validate({key: value for key, value in fields.items() if value is not None})
+    except ValueError as error:
+        said = str(error).splitlines()
+        raise InputError(f"{where}: {said[2].strip() if len(said) > 2 else said[0]}") from None
+
+
+def _chance(metric: str, n_classes: int) -> float | None:
+    if not n_classes:
+        return None
+    return {"auroc": 0.5, "balanced_accuracy": 1 / n_classes}.get(metric)
+
+
+def _check_rates(pieces: Sequence[Piece], definition: Definition, where: str) -> None:
+    rates = {piece.rate_hz: piece.key for piece in pieces}
+    if len(rates) > 1 and definition.resample_hz is None:
+        (one, first), (two, second) = list(rates.items())[:2]
+        raise InputError(
+            f"{where}: {first} has {one:g} samples per second and {second} has {two:g}. Bring them to one rate with "
+            "resample_hz."
+        )
+
+
+def _choose_channels(piece: Piece, definition: Definition, where: str) -> list[str]:
+    """List the channels of a piece that decoders see, in their order; those marked as bad are left out."""
+    table = piece.channels[~piece.channels["name"].isin(piece.bad)]
+    asked = definition.channels
+    if asked is None:
+        kinds = next((group for group in SIGNALS if table["kind"].isin(group).any()), None)
+        chosen = table[table["kind"].isin(kinds)] if kinds else table[table["kind"] != "stim"]
+    elif set(asked) <= {*piece.channels["kind"], *(kind for group in SIGNALS for kind in group)}:
+        wanted = {one for kind in asked for one in (SIGNALS[1] if kind == "ieeg" else (kind,))}
+        chosen = table[table["kind"].isin(wanted)]
+    else:
+        absent = [name for name in asked if name not in set(piece.channels["name"])]
+        if absent:
+            known = piece.channels["name"].tolist()
+            shown = ", ".join(known[:8]) + (", ..." if len(known) > 8 else "")
+            kinds_there = ", ".join(sorted(set(piece.channels["kind"])))
+            raise InputError(
+                f'{where}: {piece.key} has no channel or kind "{absent[0]}". Its kinds are {kinds_there}; its '
+                f"channels are {shown}."
+            )
+        good = set(table["name"])
+        return [name for name in asked if name in good]
+    if chosen.empty:
+        raise InputError(f"{where}: {piece.key} has no channel of the kind {' or '.join(asked or ['eeg'])}.")
+    return list(chosen["name"])
+
+
+def _note_bad(pieces: Sequence[Piece]) -> tuple[str, ...]:
+    marked = [piece for piece in pieces if piece.bad]
+    if not marked:
+        return ()
+    first = marked[0]
+    return (
+        f"Channels marked as bad were left out of {len(marked)} of {len(pieces)} recordings, for example "
+        f"{', '.join(first.bad[:4])} of {first.key}.",
+    )
+
+
+__all__ = ["benchmark_from_epochs", "benchmark_from_events", "describe_rules", "make_benchmark"]

@@ -1,0 +1,105 @@
+"""Pieces of one's own data: a recording with its events, whatever it came from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from neuroarena.errors import InputError
+from neuroarena.recordings import Recording
+
+# How a table says where an event is: in seconds, or in samples from the first.
+ONSETS = ("onset_s", "onset", "sample")
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A recording and its events.
+
+    Attributes
+    ----------
+    key : str
+        What the column ``recording`` calls it.
+    open : callable
+        ``() -> Recording`` with all its channels; asked again in every process.
+    events : DataFrame
+        ``sample``, where the event is, and whatever else is known about it.
+    rate_hz : float
+    n_samples : int
+    channels : DataFrame
+        The channel table.
+    entities : mapping of str to str
+        What is the same for all its events: subject, session, run, task.
+    bad : tuple of str
+        Channels marked as bad.
+    stretch : pair of int, optional
+        Where the recording is a stack of windows: samples of a window before the event, and from it on.
+    """
+
+    key: str
+    open: Callable[[], Recording]
+    events: pd.DataFrame
+    rate_hz: float
+    n_samples: int
+    channels: pd.DataFrame
+    entities: Mapping[str, str] = field(default_factory=dict)
+    bad: tuple[str, ...] = ()
+    stretch: tuple[int, int] | None = None
+
+    def table(self) -> pd.DataFrame:
+        """Return the events with what is known about the recording in columns of its own."""
+        table = self.events.copy()
+        for name, value in self.entities.items():
+            if name not in table:
+                table[name] = value
+        return table.assign(recording=self.key)
+
+
+def place_events(events: Any, rate_hz: float, where: str, first_sample: int = 0) -> pd.DataFrame:
+    """Return events with the column ``sample``, in the order of time.
+
+    Parameters
+    ----------
+    events : DataFrame or int array (n, 3)
+        With one of the columns onset_s, onset (seconds) or sample; or MNE's own events, whose last column is the value.
+    rate_hz : float
+    where : str
+        What messages begin with.
+    first_sample : int
+        What MNE's own events count the first sample as.
+
+    Raises
+    ------
+    InputError
+        When the table does not say where events are, or a place is not a number; the message names the row.
+    """
+    if isinstance(events, np.ndarray):
+        if events.ndim != 2 or events.shape[1] != 3 or events.dtype.kind not in "iu":
+            raise InputError(
+                f"{where}: expected a table of events, or MNE's own events (n, 3), got an array of {events.shape}."
+            )
+        events = pd.DataFrame(
+            {"sample": events[:, 0] - first_sample, "value": [str(value) for value in events[:, 2]]}
+        )
+    if not isinstance(events, pd.DataFrame):
+        raise InputError(f"{where}: expected a table of events, got {type(events).__name__}.")
+    said = next((name for name in ONSETS if name in events.columns), None)
+    if said is None:
+        raise InputError(
+            f"{where}: the events say nowhere when they are. Expected a column {', '.join(ONSETS[:-1])} (seconds) or "
+            f"{ONSETS[-1]}; there are: {', '.join(map(str, events.columns))}."
+        )
+    places = pd.to_numeric(events[said], errors="coerce").to_numpy(dtype=np.float64)
+    wrong = np.flatnonzero(~np.isfinite(places))
+    if wrong.size:
+        raise InputError(
+            f"{where}: row {wrong[0]}: {said} is {events[said].iloc[wrong[0]]!r}; expected a number."
+        )
+    samples = np.round(places if said == "sample" else places * rate_hz).astype(np.int64)
+    table = events.drop(columns="sample", errors="ignore").reset_index(drop=True)
+    table.insert(0, "sample", samples)
+    return table.sort_values("sample", kind="stable", ignore_index=True)

@@ -1,0 +1,331 @@
+"""Find the pieces of one's own data: in folders, files, objects of MNE-Python, and arrays."""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from neuroarena.benchmarks.own.pieces import Piece, place_events
+from neuroarena.benchmarks.split_rules import natural_order
+from neuroarena.errors import InputError
+from neuroarena.recordings import Recording, from_array, mne_files, open_file
+from neuroarena.recordings.bids import bids_channels, bids_events, bids_recordings, open_bids, participants
+from neuroarena.recordings.markers import channel_events
+from neuroarena.recordings.mne_files import SUFFIXES, bad_channels
+from neuroarena.recordings.mne_objects import from_raw, name_raw, raw_annotations
+from neuroarena.recordings.tsv import read_tsv
+
+# What names of BIDS files end in, in the order in which they are looked for.
+BIDS_SUFFIXES = ("eeg", "ieeg", "emg", "meg")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How data are read.
+
+    Attributes
+    ----------
+    events : DataFrame, array or path, optional
+        Events, where they are not in the files; of several recordings with a column ``recording``.
+    names : str, optional
+        What names of files say, as in ``S{subject}R{run}``.
+    task : str, optional
+        Only recordings of this task of a BIDS folder.
+    subjects : tuple of str, optional
+        Only these people of a BIDS folder.
+    stim_channel : str, optional
+        Take events from this channel.
+    rate_hz : float, optional
+        Samples per second of arrays.
+    montage : str, optional
+        Template that places channels by their names.
+    folder : Path
+        Where relative paths begin.
+    """
+
+    events: Any = None
+    names: str | None = None
+    task: str | None = None
+    subjects: tuple[str, ...] | None = None
+    stim_channel: str | None = None
+    rate_hz: float | None = None
+    montage: str | None = None
+    folder: Path = Path()
+
+
+def find_pieces(data: Any, reading: Reading) -> list[Piece]:
+    """Find recordings and their events.
+
+    Parameters
+    ----------
+    data
+        A folder (BIDS or of files), a file, a pattern such as ``S001/*.edf``, an ``mne.io.Raw``, a recording, an array
+        (channels, time), a list of these, or a mapping of names to them.
+    reading : Reading
+
+    Raises
+    ------
+    InputError
+        When nothing is found, or a file or an event is not as expected.
+    """
+    if isinstance(reading.events, str | Path):
+        reading = _replace(reading, events=read_table(reading.folder / reading.events))
+    pieces = [piece for key, item in _items(data) for piece in _pieces(key, item, reading)]
+    if not pieces:
+        raise InputError(f"{data}: holds no recording.")
+    keys = [piece.key for piece in pieces]
+    repeated = next((key for key in keys if keys.count(key) > 1), None)
+    if repeated is not None:
+        raise InputError(
+            f'Two recordings are called "{repeated}". Pass them with names: {{"first": ..., "second": ...}}.'
+        )
+    return pieces
+
+
+def _replace(reading: Reading, **changes: Any) -> Reading:
+    return Reading(**{**reading.__dict__, **changes})
+
+
+def _items(data: Any) -> Iterator[tuple[str | None, Any]]:
+    if isinstance(data, Mapping):
+        yield from ((str(key), item) for key, item in data.items())
+    elif isinstance(data, list | tuple):
+        for number, item in enumerate(data):
+            yield (None if isinstance(item, str | Path) or hasattr(item, "first_samp") else str(number)), item
+    else:
+        yield None, data
+
+
+def _pieces(key: str | None, item: Any, reading: Reading) -> Iterator[Piece]:
+    if isinstance(item, str | Path):
+        yield from _pieces_at(key, Path(os.path.expanduser(item)), reading)
+    elif hasattr(item, "first_samp") and hasattr(item, "annotations"):
+        yield _raw_piece(key or name_raw(item), item, reading)
+    elif isinstance(item, Recording):
+        yield _recording_piece(key or Path(item.name).stem, lambda: item, {}, reading)
+    else:
+        if reading.rate_hz is None:
+            raise InputError("An array needs rate_hz, its samples per second.")
+        made = from_array(item, reading.rate_hz, name=key or "array", kind="eeg")
+        yield _recording_piece(key or "array", lambda: made, {}, reading)
+
+
+def _pieces_at(key: str | None, path: Path, reading: Reading) -> Iterator[Piece]:
+    place = reading.folder / path
+    if place.is_dir():
+        yield from (
+            _bids_pieces(place, reading)
+            if is_bids(place)
+            else _file_pieces(find_files(place), place, reading)
+        )
+        return
+    files = (
+        [place]
+        if place.exists()
+        else sorted(reading.folder.glob(str(path)))
+        if not path.is_absolute()
+        else []
+    )
+    if not files:
+        raise InputError(f"{place}: there is no such file or folder.")
+    if key is not None:
+        yield _file_piece(key, files[0], reading)
+        return
+    yield from _file_pieces(files, place.parent, reading)
+
+
+def is_bids(folder: Path) -> bool:
+    """Return whether a folder looks like a BIDS dataset: it has folders of subjects."""
+    return any(entry.is_dir() and entry.name.startswith("sub-") for entry in os.scandir(folder))
+
+
+def find_files(folder: Path) -> list[Path]:
+    """List the files below a folder that can be opened, in natural order.
+
+    Raises
+    ------
+    InputError
+        When there is none.
+    """
+    found = [path for path in folder.rglob("*") if path.suffix.lower() in SUFFIXES and path.is_file()]
+    if not found:
+        raise InputError(
+            f"{folder}: holds no recording. Expected files that end in {', '.join(SUFFIXES)}, or BIDS."
+        )
+    return sorted(found, key=lambda path: natural_order(str(path)))
+
+
+def _file_pieces(files: list[Path], root: Path, reading: Reading) -> Iterator[Piece]:
+    stems = [path.stem for path in files]
+    for path in files:
+        short = stems.count(path.stem) == 1
+        yield _file_piece(path.stem if short else path.relative_to(root).as_posix(), path, reading)
+
+
+def _file_piece(key: str, path: Path, reading: Reading) -> Piece:
+    entities = parse_name(reading.names, path) if reading.names else {}
+    opener = functools.partial(open_file, path, montage=reading.montage)
+    return _recording_piece(
+        key, opener, entities, reading, functools.partial(mne_files.annotations, path), str(path)
+    )
+
+
+def parse_name(pattern: str, path: Path) -> dict[str, str]:
+    """Read what the name of a file says.
+
+    Parameters
+    ----------
+    pattern : str
+        The name without its suffix, with entities in braces; with slashes, the end of the path.
+    path : Path
+
+    Raises
+    ------
+    InputError
+        When the name does not fit.
+
+    Examples
+    --------
+    >>> parse_name("S{subject}R{run}", Path("data/S001R04.edf"))
+    {'subject': '001', 'run': '04'}
+    >>> parse_name("{subject}/{session}", Path("data/anna/day2.edf"))
+    {'subject': 'anna', 'session': 'day2'}
+    """
+    parts = re.split(r"\{(\w+)\}", pattern)
+    text = "".join(
+        re.escape(part) if place % 2 == 0 else f"(?P<{part}>[^/]+?)" for place, part in enumerate(parts)
+    )
+    levels = pattern.count("/") + 1
+    name = "/".join([*path.absolute().parts[-levels:-1], path.stem])
+    try:
+        found = re.fullmatch(text, name)
+    except re.error:
+        raise InputError(f'The pattern of names "{pattern}" names an entity twice.') from None
+    if found is None:
+        raise InputError(
+            f'{path}: is not named as "{pattern}" says. Expected, for example, S{{subject}}R{{run}}.'
+        )
+    return found.groupdict()
+
+
+def _bids_pieces(root: Path, reading: Reading) -> Iterator[Piece]:
+    listed = _bids_list(root, reading)
+    people = participants(root).set_index("participant_id") if (root / "participants.tsv").is_file() else None
+    for row in listed.itertuples(index=False):
+        entities = {
+            name: str(getattr(row, name))
+            for name in ("subject", "session", "task", "run")
+            if getattr(row, name)
+        }
+        subject = entities["subject"]
+        if people is not None and subject in people.index:
+            known = people.loc[subject].dropna()
+            entities |= {str(name): str(value) for name, value in known.items() if name not in entities}
+        path = Path(str(row.path))
+        events = functools.partial(bids_events, path)
+        opener = functools.partial(open_bids, path)
+        piece = _recording_piece(path.stem.rpartition("_")[0], opener, entities, reading, events, str(path))
+        listing = bids_channels(path)
+        if "status" in listing:
+            marked = listing.loc[listing["status"].astype(str).str.lower() == "bad", "name"]
+            piece = Piece(**{**piece.__dict__, "bad": tuple({*piece.bad, *marked})})
+        yield piece
+
+
+def _bids_list(root: Path, reading: Reading) -> pd.DataFrame:
+    """List the recordings of the first kind that a BIDS folder has, each in one format."""
+    kinds = [suffix for suffix in BIDS_SUFFIXES if any(root.glob(f"sub-*/**/{suffix}"))]
+    listed = bids_recordings(root, kinds[0] if kinds else "eeg", reading.task, reading.subjects)
+    # A header whose samples are elsewhere may lie beside the same recording in another format.
+    whole = [
+        path.suffix != ".vhdr" or any(path.with_suffix(end).exists() for end in (".eeg", ".dat"))
+        for path in map(Path, listed["path"])
+    ]
+    stems = listed["path"].map(lambda path: str(Path(path).with_suffix("")))
+    return listed[np.array(whole) | ~stems.duplicated(keep=False)].drop_duplicates(
+        subset=["subject", "session", "task", "run"], ignore_index=True
+    )
+
+
+def _raw_piece(key: str, raw: Any, reading: Reading) -> Piece:
+    if isinstance(reading.events, np.ndarray):
+        reading = _replace(
+            reading, events=place_events(reading.events, raw.info["sfreq"], key, int(raw.first_samp))
+        )
+    made = from_raw(raw, key)
+    return _recording_piece(key, lambda: made, {}, reading, lambda: raw_annotations(raw))
+
+
+def _recording_piece(
+    key: str,
+    opener: Callable[[], Recording],
+    entities: Mapping[str, str],
+    reading: Reading,
+    own_events: Callable[[], pd.DataFrame] | None = None,
+    where: str | None = None,
+) -> Piece:
+    """Make a piece of a recording: its events are those given, those of a channel, or its own."""
+    recording, where = opener(), where or key
+    if reading.stim_channel is not None:
+        events = channel_events(recording, reading.stim_channel)
+    elif reading.events is not None:
+        events = _own_rows(reading.events, key, where)
+    elif own_events is not None:
+        events = own_events()
+    else:
+        raise InputError(f"{where}: has no events of its own. Pass a table with events=.")
+    return Piece(
+        key=key,
+        open=opener,
+        events=place_events(events, recording.rate_hz, where),
+        rate_hz=recording.rate_hz,
+        n_samples=recording.n_samples,
+        channels=recording.channels,
+        entities=entities,
+        bad=tuple(bad_channels(recording)),
+    )
+
+
+def _own_rows(events: Any, key: str, where: str) -> Any:
+    if isinstance(events, Mapping):
+        if key not in events:
+            raise InputError(
+                f'{where}: there are no events for "{key}"; there are: {", ".join(map(str, events))}.'
+            )
+        return events[key]
+    if isinstance(events, pd.DataFrame) and "recording" in events:
+        return events[events["recording"].astype(str) == key].drop(columns="recording").reset_index(drop=True)
+    return events
+
+
+def read_table(path: Path) -> pd.DataFrame:
+    """Read a table of events: .tsv, .csv or .parquet; an empty cell and ``n/a`` are missing.
+
+    Raises
+    ------
+    InputError
+        When the file is not there, or is none of these.
+    """
+    if path.suffix.lower() == ".tsv":
+        return read_tsv(path)
+    if not path.is_file():
+        raise InputError(f"{path}: there is no such file. Expected a table of events.")
+    try:
+        if path.suffix.lower() == ".parquet":
+            return pd.read_parquet(path)
+        if path.suffix.lower() == ".csv":
+            # Text stays text: a subject called 001 is not the number 1.
+            return pd.read_csv(path, dtype=str, na_values=["n/a"], encoding="utf-8-sig")
+    except (ValueError, OSError) as error:
+        raise InputError(f"{path}: cannot be read as a table: {error}.") from error
+    raise InputError(
+        f'{path}: cannot read a table that ends in "{path.suffix}". Expected .tsv, .csv or .parquet.'
+    )

@@ -1,0 +1,231 @@
+"""Examples from events: which take part, what is decoded, where their windows lie, and to whom they belong."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from neuroarena.benchmarks.benchmark import EXAMPLE_COLUMNS
+from neuroarena.benchmarks.own.definition import Definition
+from neuroarena.benchmarks.own.pieces import Piece
+from neuroarena.benchmarks.own.splitting import LEVELS, nested_values
+from neuroarena.benchmarks.split_rules import natural_order
+from neuroarena.errors import InputError
+
+# Columns that usually say what an event is, in the order in which they are looked for.
+TARGETS = ("target", "label", "trial_type", "description", "value", "event")
+
+
+@dataclass(frozen=True)
+class OwnExamples:
+    """Examples made of events.
+
+    Attributes
+    ----------
+    table : DataFrame
+        As :data:`~neuroarena.benchmarks.benchmark.EXAMPLE_COLUMNS` say, and the columns of the events.
+    classes : tuple of str
+        The classes in order; empty where numbers are decoded.
+    target, unit : str
+        The columns they came from.
+    cluster : str or None
+        What owns units; None where units are independent.
+    window_s : pair of float
+        In seconds from the event.
+    notes : tuple of str
+        What was left out.
+    """
+
+    table: pd.DataFrame
+    classes: tuple[str, ...]
+    target: str
+    unit: str
+    cluster: str | None
+    window_s: tuple[float, float]
+    notes: tuple[str, ...]
+
+
+def make_examples(pieces: Sequence[Piece], definition: Definition, numbers: bool, where: str) -> OwnExamples:
+    """Make examples of the events of all pieces.
+
+    Parameters
+    ----------
+    pieces : sequence of Piece
+    definition : Definition
+    numbers : bool
+        Whether the target is a number rather than a class.
+    where : str
+        What messages begin with.
+
+    Raises
+    ------
+    InputError
+        For a column or a class that is not there, a window that fits nowhere, or no event at all.
+    """
+    window_s = _find_window(pieces, definition, where)
+    parts = [_place_windows(piece, window_s, definition.pad_s) for piece in pieces]
+    table = pd.concat(parts, ignore_index=True)
+    if table.empty:
+        raise InputError(f"{where}: there are no events. Pass a table with events=, or name a stim_channel.")
+    for column, values in definition.where.items():
+        table = table[_column(table, column, where).astype(str).isin(values)]
+    if table.empty:
+        raise InputError(f'{where}: no event is left of those that the key "where" selects.')
+    target = definition.target or _guess_target(table, where)
+    table, classes = _targets(table, target, definition, numbers, where)
+    inside = table["start"].ge(0) & table["stop"].le(table["n_samples"])
+    notes = _notes_on_edges(table, inside)
+    if not inside.any():
+        first = table.iloc[0]
+        raise InputError(
+            f"{where}: no window lies inside its recording. The first would be samples {first['start']} to "
+            f"{first['stop']} of {first['recording']}, which has {first['n_samples']}."
+        )
+    table = table[inside].drop(columns="n_samples")
+    table, unit, cluster = _owners(table, definition, where)
+    table["id"] = _ids(table)
+    first = list(EXAMPLE_COLUMNS)
+    rest = [column for column in table.columns if column not in (*first, "sample")]
+    table = table[[*first, *rest]].sort_values("id", ignore_index=True)
+    return OwnExamples(table, classes, target, unit, cluster, window_s, notes)
+
+
+def _find_window(pieces: Sequence[Piece], definition: Definition, where: str) -> tuple[float, float]:
+    stacks = [piece for piece in pieces if piece.stretch is not None]
+    if definition.window_s is None:
+        if not stacks or len(stacks) < len(pieces):
+            raise InputError(
+                f'{where}: the key "window_s" is missing; say which seconds around an event to use, as in [0, 1].'
+            )
+        if definition.pad_s:
+            raise InputError(
+                f"{where}: pad_s needs window_s: epochs that are used whole have nothing around them."
+            )
+    shortest = min((piece.stretch for piece in stacks if piece.stretch), default=None)
+    rate = pieces[0].rate_hz
+    window = definition.window_s
+    if window is None:
+        assert shortest is not None
+        return -shortest[0] / rate, shortest[1] / rate
+    for piece in stacks:
+        assert piece.stretch is not None
+        begin, end = -piece.stretch[0] / piece.rate_hz, piece.stretch[1] / piece.rate_hz
+        if window[0] - definition.pad_s < begin - 1e-9 or window[1] + definition.pad_s > end + 1e-9:
+            padded = f" with pad_s {definition.pad_s:g}" if definition.pad_s else ""
+            raise InputError(
+                f"{where}: window_s {window[0]:g} to {window[1]:g} s{padded} lies outside of the epochs of "
+                f"{piece.key}, which are {begin:g} to {end:g} s."
+            )
+    return window
+
+
+def _place_windows(piece: Piece, window_s: tuple[float, float], pad_s: float) -> pd.DataFrame:
+    """Return the events of a piece with start and stop, in samples; the ends of recordings are not looked at."""
+    table, rate = piece.table(), piece.rate_hz
+    pad = round(pad_s * rate)
+    length = round((window_s[1] - window_s[0]) * rate)
+    start = table["sample"] + round(window_s[0] * rate) - pad
+    return table.assign(start=start, stop=start + length + 2 * pad, n_samples=piece.n_samples)
+
+
+def _column(table: pd.DataFrame, name: str, where: str) -> pd.Series:
+    if name not in table:
+        hidden = ("sample", "start", "stop", "n_samples")
+        known = ", ".join(str(column) for column in table.columns if column not in hidden)
+        raise InputError(f'{where}: the events have no column "{name}"; there are: {known}.')
+    return table[name]
+
+
+def _guess_target(table: pd.DataFrame, where: str) -> str:
+    """Choose the column that says what an event is; one that is the same for all events says nothing."""
+    for name in TARGETS:
+        if name in table and table[name].nunique() > 1:
+            return name
+    raise InputError(
+        f'{where}: say which column of the events is decoded, with the key "target"; there are: '
+        f"{', '.join(map(str, table.columns))}."
+    )
+
+
+def _targets(
+    table: pd.DataFrame, target: str, definition: Definition, numbers: bool, where: str
+) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """Return the events that take part with their target, and the classes in order."""
+    stated = _column(table, target, where)
+    table = table[stated.notna()]
+    if numbers:
+        values = pd.to_numeric(table[target], errors="coerce")
+        wrong = table.index[~np.isfinite(values)]
+        if len(wrong):
+            raise InputError(
+                f'{where}: {definition.metric} judges numbers, and the column "{target}" holds '
+                f'"{table.loc[wrong[0], target]}". Choose another target, or a metric of classes.'
+            )
+        return table.assign(target=values.astype(np.float64)), ()
+    words = table[target].astype(str)
+    asked = definition.classes
+    if asked is None:
+        classes = tuple(sorted(words.unique(), key=natural_order))
+        mapping = {name: name for name in classes}
+    else:
+        mapping = dict(asked) if isinstance(asked, dict) else {name: name for name in asked}
+        classes = tuple(dict.fromkeys(mapping.values()))
+        counts = words.value_counts()
+        absent = [name for name in mapping if name not in counts]
+        if absent:
+            listed = ", ".join(f"{name} ({count})" for name, count in counts.head(10).items())
+            raise InputError(f'{where}: no event has the {target} "{absent[0]}"; there are: {listed}.')
+    if len(classes) < 2:
+        raise InputError(
+            f'{where}: the column "{target}" has one class, {classes[0]}; two or more are needed. '
+            'Choose another with the key "target".'
+        )
+    return table.assign(target=words.map(mapping)).dropna(subset="target"), classes
+
+
+def _notes_on_edges(table: pd.DataFrame, inside: pd.Series) -> tuple[str, ...]:
+    outside = int((~inside).sum())
+    if not outside:
+        return ()
+    first = table[~inside].iloc[0]
+    return (
+        f"{outside} of {len(table)} events were left out because their windows reach beyond their recording, "
+        f"the first at sample {first['sample']} of {first['recording']}.",
+    )
+
+
+def _owners(table: pd.DataFrame, definition: Definition, where: str) -> tuple[pd.DataFrame, str, str | None]:
+    """Add subject, session, unit and cluster."""
+    table = table.copy()
+    for level in ("subject", "session", "run"):
+        said = getattr(definition, level)
+        if said is not None:
+            table[level] = _column(table, said, where)
+    for level in ("subject", "session"):
+        table[level] = table[level].astype(str) if level in table else "1"
+    unit = definition.unit or _guess_unit(table)
+    _column(table, unit, where)
+    several = table["subject"].nunique() > 1
+    values = nested_values(table, unit)
+    owned = unit in (*LEVELS[1:], "recording")
+    table["unit"] = table["subject"] + "/" + values if several and owned and unit != "recording" else values
+    cluster = definition.cluster or ("subject" if several and owned else None)
+    table["cluster"] = table["unit"] if cluster is None else _column(table, cluster, where).astype(str)
+    return table, unit, cluster
+
+
+def _guess_unit(table: pd.DataFrame) -> str:
+    for level in (*LEVELS, "recording"):
+        if level in table and table[level].nunique() > 1:
+            return level
+    return "recording"
+
+
+def _ids(table: pd.DataFrame) -> list[str]:
+    """Name examples by recording and place; a second event at the same place is numbered."""
+    names = table["recording"].astype(str) + "/" + table["sample"].map("{:09d}".format)
+    again = names.groupby(names).cumcount()
+    return [f"{name}-{count + 1}" if count else name for name, count in zip(names, again, strict=True)]
