@@ -1,0 +1,261 @@
+"""Benchmarks of one's own recordings, in Python: from events and from epochs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import mne
+import numpy as np
+import pandas as pd
+import pytest
+
+from neuroarena import Benchmark, evaluate, from_sklearn
+from neuroarena.benchmarks import check_benchmark
+from neuroarena.errors import InputError
+from neuroarena.evaluation.plan import plan_runs
+from neuroarena.features import BandPass, FeatureChain
+from own_recordings import CHANNELS, N_EVENTS, RATE, raw_of, run_of, windows_of, write_files
+
+RULES: dict[str, Any] = {"window_s": (0.0, 1.0), "split": "leave-one-run-out"}
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("lab")
+    write_files(folder)
+    return folder
+
+
+def two_runs(**changes: Any) -> Benchmark:
+    runs = {"1": raw_of(0), "2": raw_of(1)}
+    return Benchmark.from_events(runs, **{**RULES, "run": "recording", **changes})
+
+
+def cell_keys(benchmark: Benchmark) -> set[str]:
+    from neuroarena.decoders import load_decoder
+
+    (plan,) = plan_runs([("linear", load_decoder("linear"))], [benchmark], [None])
+    return {cell.key for cell in plan.cells}
+
+
+def test_files_of_two_people_become_a_benchmark_that_keeps_the_contract(files: Path):
+    benchmark = Benchmark.from_events(
+        files, names="P{subject}R{run}", window_s=(0, 1), split=("leave-one-run-out", "leave-one-subject-out")
+    )
+    assert [check for check in check_benchmark(benchmark) if not check.passed] == []
+    assert len(benchmark.examples) == 4 * N_EVENTS
+    assert benchmark.manifest.classes == ("left", "right")
+    assert [fold.name for fold in benchmark.split("leave-one-run-out").folds] == ["1/1", "1/2", "2/1", "2/2"]
+    assert [fold.name for fold in benchmark.split("leave-one-subject-out").folds] == ["1", "2"]
+    assert (benchmark.manifest.unit, set(benchmark.examples["unit"])) == ("subject", {"1", "2"})
+    # What a decoder sees are the channels of the brain: no marker, and no eye.
+    assert benchmark.recording("P1R1").channels["name"].tolist() == CHANNELS[:3]
+
+
+def test_the_same_data_as_files_raws_and_arrays_are_the_same_question(files: Path, tmp_path: Path):
+    from sklearn.linear_model import LogisticRegression
+
+    signals, tables = zip(*(run_of(seed) for seed in (0, 1)), strict=True)
+    events = pd.concat([table.assign(recording=str(place)) for place, table in enumerate(tables)])
+    windows, metadata = windows_of()
+    asked = [
+        Benchmark.from_events([files / "P1R1.fif", files / "P1R2.fif"], names="P{subject}R{run}", **RULES),
+        two_runs(),
+        Benchmark.from_events(
+            [signal[:3] * 1e6 for signal in signals], events=events, rate_hz=RATE, run="recording", **RULES
+        ),
+        Benchmark.from_epochs(
+            windows * 1e6, metadata=metadata, rate_hz=RATE, target="label", split="leave-one-run-out"
+        ),
+    ]
+    decoder = from_sklearn(LogisticRegression(), features=FeatureChain((BandPass(8, 16),)))
+    results = [evaluate(decoder, each, cache=tmp_path) for each in asked]
+    assert len({round(result.score, 9) for result in results}) == 1
+    answers = [np.sort(result.predictions["p_left"].to_numpy()) for result in results]
+    for other in answers[1:]:
+        # Not bit for bit: a file of MNE is read as volts and multiplied by a million.
+        np.testing.assert_allclose(other, answers[0], rtol=1e-3)
+
+
+def test_epochs_are_read_when_they_are_asked_for_and_match_the_array(tmp_path: Path):
+    raw = raw_of(0)
+    events, numbers = mne.events_from_annotations(raw, verbose="error")
+    epochs = mne.Epochs(
+        raw, events, numbers, tmin=0, tmax=0.99, baseline=None, preload=False, verbose="error"
+    )
+    epochs.metadata = pd.DataFrame({"half": np.repeat(["first", "second"], N_EVENTS // 2)})
+    rules: dict[str, Any] = {"target": "event", "split": "leave-one-half-out", "unit": "half"}
+    benchmark = Benchmark.from_epochs(epochs, **rules)
+    assert not epochs.preload
+    windows, _ = windows_of((0,))
+    first = benchmark.examples.iloc[0]
+    recording = benchmark.recording(first["recording"])
+    np.testing.assert_allclose(recording.read(first["start"], first["stop"]), windows[0] * 1e6, rtol=1e-5)
+    epochs.save(tmp_path / "lab-epo.fif", fmt="double", verbose="error")
+    again = Benchmark.from_epochs(tmp_path / "lab-epo.fif", **rules)
+    assert again.split("leave-one-half-out").hash == benchmark.split("leave-one-half-out").hash
+
+
+def test_a_changed_sample_or_rule_is_another_question_to_the_cache():
+    keys = cell_keys(two_runs())
+    assert cell_keys(two_runs()) == keys
+    changed = raw_of(0)
+    changed._data[0, 150] += 1e-9
+    other = Benchmark.from_events({"1": changed, "2": raw_of(1)}, **RULES, run="recording")
+    assert not cell_keys(other) & keys
+    assert not cell_keys(two_runs(band_hz=(8, 30))) & keys
+    assert two_runs(band_hz=(8, 30)).name != two_runs().name
+    # Another split beside the first is no other question.
+    assert two_runs(split=("leave-one-run-out", "blocked-2-folds")).name == two_runs().name
+
+
+def test_filters_rate_and_baseline_are_applied_before_a_decoder_sees_windows(tmp_path: Path):
+    seen: list[Any] = []
+
+    class Looks:
+        features = FeatureChain()
+
+        def fit(self, train: Any, validation: Any = None, context: Any = None) -> Any:
+            seen.extend(train)
+            return self
+
+        def predict(self, test: Any) -> Any:
+            return np.full((sum(len(group) for group in test), 2), 0.5)
+
+    benchmark = two_runs(
+        window_s=(-0.2, 0.8), pad_s=0.5, band_hz=(2, 20), resample_hz=50, baseline_s=(-0.2, 0)
+    )
+    evaluate(Looks(), benchmark, cache=tmp_path)
+    group = seen[0]
+    assert group.signals.shape[1:] == (3, 50)
+    assert group.rate_hz == 50
+    np.testing.assert_allclose(group.signals[:, :, :10].mean(axis=2), 0, atol=1e-4)
+    # The padding is what a filter over the whole recording would have seen.
+    whole = raw_of(1).filter(2, 20, method="iir", verbose="error").get_data(picks="eeg") * 1e6
+    start = int(group.table["id"].iloc[0].rpartition("/")[2]) - 20
+    expected = whole[:, start : start + 100 : 2]
+    ours = group.signals[0] - group.signals[0].mean(axis=1, keepdims=True)
+    theirs = expected - expected.mean(axis=1, keepdims=True)
+    assert np.corrcoef(ours.ravel(), theirs.ravel())[0, 1] > 0.99
+
+
+def test_events_of_a_marker_channel_are_the_annotated_ones():
+    marked = two_runs(stim_channel="STI", classes={"1": "left", "2": "right"}, target="value")
+    annotated = two_runs()
+    assert marked.examples["id"].tolist() == annotated.examples["id"].tolist()
+    assert marked.examples["target"].tolist() == annotated.examples["target"].tolist()
+
+
+def test_bad_channels_and_windows_beyond_the_recording_are_left_out_and_named():
+    raw = raw_of(0)
+    raw.info["bads"] = ["Cz"]
+    benchmark = Benchmark.from_events(
+        {"1": raw, "2": raw_of(1)}, run="recording", split="leave-one-run-out", window_s=(-1.5, 0)
+    )
+    assert benchmark.recording("1").channels["name"].tolist() == ["C3", "C4"]
+    assert len(benchmark.examples) == 2 * N_EVENTS - 2
+    assert any("2 of 32 events were left out" in note for note in benchmark.notes)
+    assert any("marked as bad" in note for note in benchmark.notes)
+
+
+def test_a_number_can_be_decoded():
+    windows, metadata = windows_of()
+    metadata["amplitude"] = np.abs(windows).mean(axis=(1, 2)) * 1e6
+    benchmark = Benchmark.from_epochs(
+        windows, metadata=metadata, rate_hz=RATE, target="amplitude", split="leave-one-run-out", metric="rmse"
+    )
+    assert benchmark.manifest.prediction == "number"
+    assert benchmark.manifest.classes == ()
+    assert [check for check in check_benchmark(benchmark) if not check.passed] == []
+
+
+def test_lists_cut_a_split_by_any_column():
+    lists = {
+        "mine": {"column": "recording", "test": ["2"]},
+        "folds": {"column": "run", "folds": {"a": ["1"], "b": ["2"]}},
+    }
+    benchmark = two_runs(split=lists)
+    (fold,) = benchmark.split("mine").folds
+    assert {example.partition("/")[0] for example in fold.test} == {"2"}
+    assert {example.partition("/")[0] for example in fold.train} == {"1"}
+    assert [fold.name for fold in benchmark.split("folds").folds] == ["a", "b"]
+
+
+def test_blocked_folds_share_no_sample_and_judge_every_example():
+    benchmark = two_runs(split="blocked-4-folds", window_s=(0, 3))
+    split, table = benchmark.split("blocked-4-folds"), benchmark.examples.set_index("id")
+    assert sum(len(fold.test) for fold in split.folds) == len(table)
+    for fold in split.folds:
+        train, test = table.loc[list(fold.train)], table.loc[list(fold.test)]
+        apart = [
+            (row.stop <= test["start"].min()) or (row.start >= test["stop"].max())
+            for row in train.itertuples()
+        ]
+        assert all(apart)
+
+
+REFUSALS = [
+    ({"split": None}, 'the key "split" is missing'),
+    ({"split": "leave-one-out"}, 'the split "leave-one-out" is unknown. Expected leave-one-subject-out'),
+    ({"split": "leave-one-session-out"}, 'needs two values of "session" of one subject or more'),
+    ({"split": "leave-one-day-out"}, 'needs a column "day", which the events do not have; there are: id,'),
+    ({"split": {"mine": {"column": "recording", "test": ["9"]}}}, 'lists "9", which is no recording of these data'),
+    ({"split": {"mine": {"column": "recording"}}}, "has either test or folds"),
+    ({"split": "blocked-50-folds"}, "50 folds of 1, which has 16 items"),
+    ({"window_s": None}, 'the key "window_s" is missing'),
+    ({"window_s": (1, 0)}, "the end of a stretch comes after its beginning, got 1 to 0"),
+    ({"window_s": "long"}, "expected two numbers, as in [0.5, 3.5], got 'long'"),
+    ({"window_s": (0, 100)}, "no window lies inside its recording"),
+    ({"windows": (0, 1)}, 'there is no key "windows". Did you mean "window_s"?'),
+    ({"target": "colour"}, 'the events have no column "colour"; there are: onset_s, duration_s, description'),
+    ({"classes": {"left": "L", "up": "U"}}, 'no event has the description "up"; there are: left (16), right (16)'),
+    ({"classes": ["left"]}, 'has one class, left; two or more are needed'),
+    ({"where": {"description": "up"}}, 'no event is left of those that the key "where" selects'),
+    ({"metric": "aurocc"}, 'No metric "aurocc". Did you mean "auroc"'),
+    ({"metric": "rmse"}, 'rmse judges numbers, and the column "description" holds "'),
+    ({"channels": ["meg"]}, "1 has no channel of the kind meg"),
+    ({"channels": ["Fz"]}, '1 has no channel or kind "Fz". Its kinds are eeg, eog, stim; its channels are C3, Cz, C4'),
+    ({"baseline_s": (-0.2, 0)}, "baseline_s -0.2 to 0 s lies outside of the window 0 to 1 s"),
+    ({"band_hz": (30, 8)}, "a band is a rising pair of numbers"),
+    ({"resample_hz": -1}, 'the key "resample_hz": expected a number above zero, got -1'),
+    ({"known": ["age"]}, 'the key "known" names "age"'),
+    ({"unit": "day"}, 'the events have no column "day"'),
+    ({"stim_channel": "STI 014"}, 'no channel "STI 014"'),
+    ({"reference": "mastoids"}, 'the key "reference": expected "average"'),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("change", "message"), REFUSALS, ids=[message[:40] for _, message in REFUSALS])
+def test_a_mistake_is_named(change: dict[str, Any], message: str):
+    rules = {**RULES, "run": "recording", **change}
+    with pytest.raises(InputError) as refusal:
+        Benchmark.from_events(
+            {"1": raw_of(0), "2": raw_of(1)},
+            **{key: value for key, value in rules.items() if value is not None},
+        )
+    assert message in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("data", "rules", "message"),
+    [
+        ("nowhere.edf", {}, "nowhere.edf: there is no such file or folder"),
+        (".", {}, "holds no recording. Expected files that end in"),
+        (np.zeros((2, 100)), {"events": pd.DataFrame({"onset_s": [1.0]})}, "An array needs rate_hz"),
+        (np.zeros((2, 100)), {"rate_hz": 100.0}, "has no events of its own"),
+        (np.zeros((2, 100)), {"rate_hz": 100.0, "events": pd.DataFrame({"when": [1.0]})}, "say nowhere when they are"),
+        (np.zeros((2, 100)), {"rate_hz": 100.0, "events": pd.DataFrame({"onset_s": ["soon"]})}, "onset_s is 'soon'"),
+        (np.zeros((2, 100)), {"rate_hz": 100.0, "events": "events.tsv"}, "events.tsv: there is no such file"),
+    ],
+)  # fmt: skip
+def test_data_that_cannot_be_used_are_named(data: Any, rules: dict[str, Any], message: str, tmp_path: Path):
+    with pytest.raises(InputError, match=message.replace("(", r"\(")):
+        Benchmark.from_events(data, folder=tmp_path, window_s=(0, 0.1), split="blocked-2-folds", **rules)
+
+
+def test_recordings_of_two_rates_need_one_to_be_brought_to():
+    runs = {"1": raw_of(0), "2": raw_of(1).resample(50, verbose="error")}
+    with pytest.raises(InputError, match="1 has 100 samples per second and 2 has 50"):
+        Benchmark.from_events(runs, **RULES, run="recording")
+    assert Benchmark.from_events(runs, **RULES, run="recording", resample_hz=50).features.name == "downsample"
