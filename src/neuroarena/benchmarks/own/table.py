@@ -87,9 +87,8 @@ def make_examples(pieces: Sequence[Piece], definition: Definition, numbers: bool
     table = table[inside].drop(columns="n_samples")
     table, unit, cluster = _owners(table, definition, where)
     table["id"] = _ids(table)
-    first = list(EXAMPLE_COLUMNS)
-    rest = [column for column in table.columns if column not in (*first, "sample")]
-    table = table[[*first, *rest]].sort_values("id", ignore_index=True)
+    rest = [column for column in table.columns if column not in (*EXAMPLE_COLUMNS, "sample")]
+    table = table[[*EXAMPLE_COLUMNS, *rest]].sort_values("id", ignore_index=True)
     return OwnExamples(table, classes, target, unit, cluster, window_s, notes)
 
 
