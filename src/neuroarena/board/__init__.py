@@ -14,6 +14,7 @@ from neuroarena.board.ranking import Ranking
 from neuroarena.board.rules import Rules
 from neuroarena.board.sizing import Resolution, resolution, size, size_text
 from neuroarena.board.standings import Standings, points_board, transfer_board
+from neuroarena.board.trees import Tree
 from neuroarena.board.wording import p_text
 from neuroarena.lazily import lazy_names
 
@@ -25,12 +26,14 @@ if TYPE_CHECKING:
     from neuroarena.board.report import write_report as write_report
     from neuroarena.board.terminal import print_board as print_board
     from neuroarena.board.terminal import print_standings as print_standings
+    from neuroarena.board.tree_views import print_tree as print_tree
 
 _MODULES = {
     ".exports": ("EXPORTS", "export"),
     ".plots": ("save_plots",),
     ".report": ("render_report", "write_report"),
     ".terminal": ("print_board", "print_standings"),
+    ".tree_views": ("print_tree",),
 }
 __getattr__, __dir__, _later = lazy_names(__name__, _MODULES)
 
@@ -44,6 +47,7 @@ __all__ = [
     "Role",
     "Rules",
     "Standings",
+    "Tree",
     "entries_from_results",
     "own_standings",
     "p_text",

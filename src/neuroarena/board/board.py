@@ -22,6 +22,7 @@ from neuroarena.board.selection import Field, group_entries, select
 from neuroarena.board.suites import rank_suite
 from neuroarena.board.table import FLAGS, TABLE_COLUMNS, WHOLE, WORDS
 from neuroarena.board.training_seeds import describe_training_noise
+from neuroarena.board.trees import Tree, grow_tree
 from neuroarena.board.wording import verdict
 from neuroarena.errors import InputError
 from neuroarena.statistics import Sensitivity
@@ -51,6 +52,8 @@ class Board:
     overall : tuple of Ranking
         One per family and split with several tasks, as the family's overall says; by default the score of a unit is
         its mean over the tasks.
+    trees : tuple of Tree
+        One per family and split whose overall is a tree of means.
     notes : tuple of str
         Why an overall ranking is missing, where it is; that training noise was not measured, where it was not.
 
@@ -88,8 +91,13 @@ class Board:
             for one in made
             if isinstance(one, Ranking)
         )
+        grown = [grow_tree([ranking for ranking, _ in parts]) for parts in suites.values()]
+        self.trees = tuple(one for one in grown if isinstance(one, Tree))
         noise = describe_training_noise(fields.values())
-        self.notes = (*(one for one in made if isinstance(one, str)), *([] if noise is None else [noise]))
+        self.notes = (
+            *(one for one in (*made, *grown) if isinstance(one, str)),
+            *([] if noise is None else [noise]),
+        )
 
     @property
     def simulated(self) -> bool:
@@ -163,6 +171,7 @@ class Board:
             "rules": self.rules.model_dump(mode="json"),
             "notes": list(self.notes),
             "rankings": [_ranking_dict(ranking) for ranking in self.everything],
+            "trees": [_tree_dict(tree) for tree in self.trees],
         }
 
     def to_json(self) -> str:
@@ -228,6 +237,26 @@ def _ranking_dict(ranking: Ranking) -> dict[str, Any]:
         else records(plain_pairs(ranking.on_these_tasks)),
         "seed_pairs": records(ranking.seed_pairs),
         "provenance": _plain(ranking.provenance),
+    }
+
+
+def _tree_dict(tree: Tree) -> dict[str, Any]:
+    return {
+        "family": tree.family,
+        "split": tree.split,
+        "simulated": tree.simulated,
+        "notes": list(tree.notes),
+        "nodes": [
+            {
+                "name": node.name,
+                "parent": node.parent,
+                "depth": node.depth,
+                "tasks": node.weights,
+                "table": records(tree.node(node.name).drop(columns=["node", "parent", "depth", "task"])),
+                "pairs": records(plain_pairs(tree.verdicts[node.name])) if node.name in tree.verdicts else [],
+            }
+            for node in tree.nodes
+        ],
     }
 
 

@@ -32,6 +32,7 @@ from neuroarena.statistics import (
     score_intervals,
     widen_draws,
 )
+from neuroarena.statistics.trees import SharedLevels
 
 Breaks = Mapping[str, float] | None
 
@@ -56,6 +57,8 @@ class Inference:
         Draws of whole levels, where the moments were made from such.
     fixed : Moments or None
         Of a suite that is judged across tasks: what holds on these tasks alone.
+    shared : SharedLevels or None
+        How scores vary over levels that other tasks of the suite may share.
     """
 
     moments: Moments
@@ -65,6 +68,7 @@ class Inference:
     labels: list[str] | None = None
     drawn: Draws | None = None
     fixed: Moments | None = None
+    shared: SharedLevels | None = None
 
     @property
     def enough(self) -> bool:

@@ -32,6 +32,7 @@ from neuroarena.fingerprint import digest
 from neuroarena.scoring import METRICS, Manifest
 from neuroarena.statistics import Draws, Moments, Sensitivity, judge, ranking, sensitivity
 from neuroarena.statistics.letters import MOST_TEAMS
+from neuroarena.statistics.trees import SharedLevels
 from neuroarena.statistics.verdicts import BETTER
 from neuroarena.statistics.verdicts import COLUMNS as VERDICT_COLUMNS
 
@@ -89,6 +90,8 @@ class Ranking:
     rules : Rules
     on_these_tasks : DataFrame or None
         Of a suite that is judged across tasks: the verdicts that hold on these tasks alone.
+    shared : SharedLevels or None
+        How scores vary over levels that other tasks of the suite may share, for its tree.
     draw_levels : callable
         Draws whole levels again, for shares of ranks over several tracks; they are not kept, because they are large.
     """
@@ -115,6 +118,7 @@ class Ranking:
     provenance: dict[str, Any]
     rules: Rules
     on_these_tasks: pd.DataFrame | None = None
+    shared: SharedLevels | None = None
     draw_levels: Callable[[], Draws | None] = lambda: None
 
     @property
@@ -293,14 +297,14 @@ def _rank_judged(
         found = conclude(inference, again(), manifest, rules, breaks)
         seed = None if draws is None else apply_seed_rule(draws, found.teams, roles, rules, breaks)
         moments, noun, n_levels = inference.moments, inference.noun, inference.n_levels
-        said, fixed = inference.cautions(found.rows), inference.fixed
+        said, fixed, shared = inference.cautions(found.rows), inference.fixed, inference.shared
     else:
         drawn = draw_units(field, manifest, rules, about)
         order = [str(team) for team in ranking(drawn, breaks)["team"]]
         seed = apply_seed_rule(drawn, order, roles, rules, breaks)
         found, moments, noun = conclude_by_seed(seed, breaks), None, "levels"
         n_levels = drawn.recipe.get("n_clusters") or drawn.n_units
-        said, fixed, again = seed_cautions(drawn, manifest), None, None
+        said, fixed, shared, again = seed_cautions(drawn, manifest), None, None, None
     size = _resolution(found, moments, seed, manifest, judged)
     units = {one.entry.team: one.shown for one in judged}
     entries = {one.entry.team: one.entry for one in judged}
@@ -325,6 +329,7 @@ def _rank_judged(
         on_these_tasks=None
         if fixed is None
         else judge(fixed, nu=margin_of(manifest, rules), alpha=rules.alpha),
+        shared=shared,
         draw_levels=again or (lambda: None),
         **common,
     )

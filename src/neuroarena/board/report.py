@@ -18,6 +18,8 @@ from neuroarena.board.plots import PLOTS, alt_text, caption, possible_plots
 from neuroarena.board.ranking import Ranking, plain_pairs
 from neuroarena.board.rules import Rules
 from neuroarena.board.suite_plots import suite_alt_text, suite_caption, suite_figures
+from neuroarena.board.tree_views import tree_section
+from neuroarena.board.trees import Tree
 from neuroarena.board.wording import (
     UNKNOWN,
     alpha_words,
@@ -89,6 +91,7 @@ def render_report(board: Board, title: str | None = None) -> str:
         shared_warnings=shared,
         notes=(*board.notes, *([left_out] if crowded else [])),
         suites=_suites(board),
+        trees=[tree_section(tree) for tree in board.trees if _is_grown(tree)],
         matrices=[_matrix(board, own) for own in _by_split(board) if len(own) > 1],
         prizes=board.rules.prizes,
         rankings=[
@@ -99,6 +102,11 @@ def render_report(board: Board, title: str | None = None) -> str:
         recipe=_recipe(board),
         provenance=[_provenance(one) for one in board.everything],
     )
+
+
+def _is_grown(tree: Tree) -> bool:
+    """Return whether there is more to see than a single task."""
+    return int(tree.table.loc[tree.table["task"] & tree.table["score"].notna(), "node"].nunique()) > 1
 
 
 def _headlines(board: Board) -> tuple[Ranking, ...]:

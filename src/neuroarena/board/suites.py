@@ -39,11 +39,12 @@ def rank_suite(parts: list[tuple[Ranking, Field]], rules: Rules) -> Ranking | st
     Returns
     -------
     Ranking, str or None
-        A sentence says why there is none; None where the suite is not an average of scores.
+        A sentence says why there is none; None where the suite is not one average of scores: a tree has an average at
+        every node (:func:`neuroarena.board.trees.grow_tree`).
     """
     first = parts[0][0]
     overall = overall_of(first.family)
-    if overall.of == "ranks":
+    if overall.of == "ranks" or overall.kind == "tree":
         return None
     where = f"{first.family}, {first.split}: no overall ranking"
     by_task = {ranking.task: _Part(ranking, field) for ranking, field in parts}
@@ -74,8 +75,6 @@ def rank_suite(parts: list[tuple[Ranking, Field]], rules: Rules) -> Ranking | st
 
 def _problem(overall: Overall, ranked: list[_Part]) -> str | None:
     """Return why the tasks cannot be combined, or None when they can."""
-    if overall.kind == "tree":
-        return "a tree of means over different units is not ranked"
     manifests = [part.ranking.manifest for part in ranked]
     if any(COMBINERS.get(manifest.combiner).over == "medians" for manifest in manifests):
         return "medians over units are not combined over tasks"

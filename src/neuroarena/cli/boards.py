@@ -105,6 +105,15 @@ OverTracksOption = Annotated[
 ]
 
 
+TreeOption = Annotated[
+    bool,
+    typer.Option(
+        "--tree",
+        help="Show the tree of a suite whose overall is one: every node is the mean of its children.",
+    ),
+]
+
+
 def board(
     results: Results,
     source: SourceOption = None,
@@ -121,6 +130,7 @@ def board(
     plots: Plots = None,
     classical: Classical = False,
     over_tracks: OverTracksOption = None,
+    tree: TreeOption = False,
     as_json: Json = False,
 ) -> None:
     """Rank decoders, with intervals and one verdict per pair: which are better, equivalent, or undecided."""
@@ -130,7 +140,8 @@ def board(
     if not all(name is None or find_importer(name).rankable for name in readers):
         given = {"--rules": rules_from, "--rule": rule, "--as-of": as_of, "--rope": rope, "--draws": draws}
         refuse_unused(
-            {**given, "--plots": plots, "--over-tracks": over_tracks}, "a board that has no unit scores"
+            {**given, "--plots": plots, "--over-tracks": over_tracks, "--tree": tree},
+            "a board that has no unit scores",
         )
     read = _read(readers, split, allow_mixed, parse_values(option or []))
     if not isinstance(read, Imported):
@@ -141,7 +152,10 @@ def board(
     )
     _write(made, export, plots, classical)
     if over_tracks is not None:
+        refuse_unused({"--tree": tree}, "a board over tracks")
         _over_tracks(made, over_tracks, as_json)
+    elif tree:
+        _show_trees(made, as_json)
     elif as_json:
         print_json(made.to_dict() | dict(read.extra) | _own_standings(made))
     elif export is None:
@@ -151,6 +165,19 @@ def board(
         for table in read.tables:
             print_table(table.columns, table.rows, title=table.title)
         _print_own_standings(made)
+
+
+def _show_trees(made: Board, as_json: bool) -> None:
+    from neuroarena.board import print_tree
+    from neuroarena.errors import InputError
+
+    if not made.trees:
+        raise InputError("No suite on this board is a tree of means; leave --tree out.")
+    if as_json:
+        print_json({"trees": made.to_dict()["trees"], "notes": list(made.notes)})
+        return
+    for one in made.trees:
+        print_tree(one)
 
 
 def _over_tracks(made: Board, name: str, as_json: bool) -> None:

@@ -11,7 +11,7 @@ import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
@@ -20,6 +20,30 @@ from neuroarena.errors import InputError
 from neuroarena.scoring.combiners import COMBINERS
 
 Sums = Mapping[str, np.ndarray]
+
+
+class Node(NamedTuple):
+    """A node of a tree of means, or a task at its end.
+
+    Attributes
+    ----------
+    name, parent : str
+        The root has no parent.
+    depth : int
+        0 for the root.
+    weights : dict of str to float
+        Task below it -> its weight in the node's mean; a task has itself.
+    """
+
+    name: str
+    parent: str | None
+    depth: int
+    weights: dict[str, float]
+
+    @property
+    def is_task(self) -> bool:
+        """Whether nothing is below it."""
+        return self.name in self.weights
 
 
 class Overall(BaseModel):
@@ -133,9 +157,7 @@ class Overall(BaseModel):
 
     def nodes(self, scores: Mapping[str, Any]) -> dict[str, Any]:
         """Return the value of every node of a tree, the root last; None where a task below it is missing."""
-        children: dict[str, list[str]] = {}
-        for name, parent in self.parents.items():
-            children.setdefault(parent, []).append(name)
+        children = self._children
         found: dict[str, Any] = {}
 
         def value(name: str) -> Any:
@@ -153,6 +175,42 @@ class Overall(BaseModel):
             value(_root(self.parents))
         return found
 
+    def walk(self) -> tuple[Node, ...]:
+        """Return the nodes of a tree and its tasks, the root first and every node before what is below it.
+
+        Examples
+        --------
+        >>> tree = Overall(kind="tree", parents={"a": "V1", "b": "V1", "c": "overall", "V1": "overall"})
+        >>> [(node.name, node.depth, node.weights) for node in tree.walk()][:2]
+        [('overall', 0, {'a': 0.25, 'b': 0.25, 'c': 0.5}), ('V1', 1, {'a': 0.5, 'b': 0.5})]
+        """
+        children = self._children
+        found: list[Node] = []
+
+        def visit(name: str, parent: str | None, depth: int) -> dict[str, float]:
+            place = len(found)
+            weights: dict[str, float] = {}
+            below = children.get(name, [])
+            # Nodes come before tasks, so that a reader meets what is summed up first.
+            for child in sorted(below, key=lambda each: each not in children):
+                own = visit(child, name, depth + 1)
+                weights |= {leaf: weight / len(below) for leaf, weight in own.items()}
+            weights = weights or {name: 1.0}
+            ordered = {leaf: weights[leaf] for leaf in self.leaves() if leaf in weights}
+            found.insert(place, Node(name, parent, depth, ordered))
+            return weights
+
+        if children:
+            visit(_root(self.parents), None, 0)
+        return tuple(found)
+
+    @property
+    def _children(self) -> dict[str, list[str]]:
+        children: dict[str, list[str]] = {}
+        for name, parent in self.parents.items():
+            children.setdefault(parent, []).append(name)
+        return children
+
     def describe(self, tasks: Sequence[str]) -> str:
         """Describe in words how the number is made from these tasks."""
         if self.kind == "weighted":
@@ -160,7 +218,7 @@ class Overall(BaseModel):
                 f"{weight:g} x {task}" for task, weight in self.weights.items()
             )
         if self.kind == "tree":
-            return f"The mean by region of {len(tasks)} tasks: {', '.join(tasks)}"
+            return f"A tree of means over {len(tasks)} tasks: {', '.join(tasks)}"
         return f"The mean over {len(tasks)} tasks: {', '.join(tasks)}"
 
 

@@ -6,7 +6,7 @@ One random factor, several, medians or training seeds: each method of this room 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -89,13 +89,16 @@ class Moments:
                 raise InputError(f'No team "{team}" among these {len(self.teams)} teams.')
         if first == second:
             raise InputError(f'A pair has two teams; got "{first}" twice.')
-        low, high = sorted((self.teams.index(first), self.teams.index(second)))
-        row = np.flatnonzero((self.above == low) & (self.below == high))
+        return self.among((first, second))
+
+    def among(self, teams: Iterable[Any]) -> Moments:
+        """Return the moments of the pairs of some teams alone; they stand as before."""
+        wanted = set(teams)
+        place = np.array([at for at, team in enumerate(self.teams) if team in wanted], dtype=np.int64)
+        rows = np.flatnonzero(np.isin(self.above, place) & np.isin(self.below, place))
         arrays = ("se", "df", "skew", "n_levels", "g_eff", "tolerance", "p_signflip", "scope")
-        picked = {name: getattr(self, name)[row] for name in arrays}
-        return replace(
-            self, teams=(self.teams[low], self.teams[high]), scores=self.scores[[low, high]], **picked
-        )
+        picked = {name: getattr(self, name)[rows] for name in arrays}
+        return replace(self, teams=tuple(self.teams[at] for at in place), scores=self.scores[place], **picked)
 
 
 def make_moments(
