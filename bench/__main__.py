@@ -13,6 +13,7 @@ BENCHES = (
     "bench_start",
     "bench_features",
     "bench_storage",
+    "bench_cells",
     "bench_statistics",
     "bench_verdicts",
     "bench_board",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import dataclasses
 import functools
 import hashlib
@@ -11,6 +12,7 @@ import inspect
 import json
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -106,8 +108,31 @@ def code_fingerprint(thing: Any) -> str:
     ValueError
         When there is no source to read, as for something defined at an interactive prompt.
     """
-    module = _module_of(thing)
-    return _module_fingerprint(module.__name__)
+    name = _module_of(thing).__name__
+    if _known_code is None:
+        return _module_fingerprint(name)
+    if name not in _known_code:
+        _known_code[name] = _module_fingerprint(name)
+    return _known_code[name]
+
+
+_known_code: dict[str, str] | None = None
+
+
+@contextlib.contextmanager
+def reading_code_once() -> Iterator[None]:
+    """Fingerprint each module at most once while the block runs.
+
+    A plan of many decoders asks for the same modules again and again (80 ms each time); the next plan reads them
+    anew, so that an edit between two plans is seen.
+    """
+    global _known_code
+    before = _known_code
+    _known_code = {} if before is None else before
+    try:
+        yield
+    finally:
+        _known_code = before
 
 
 def _module_of(thing: Any) -> ModuleType:

@@ -46,9 +46,10 @@ class CellCache:
         content = self.folder.read(_entry(key))
         if content is None:
             return None
-        table = pq.read_table(pa.BufferReader(pa.py_buffer(content)))
+        # Cells are small and many: threads and the search for a dataset would cost more than the reading.
+        table = pq.ParquetFile(pa.BufferReader(pa.py_buffer(content))).read(use_threads=False)
         note = json.loads((table.schema.metadata or {}).get(_NOTE, b"{}"))
-        return table.replace_schema_metadata(None).to_pandas(), note
+        return table.replace_schema_metadata(None).to_pandas(use_threads=False), note
 
     def forget(self, key: str) -> None:
         """Remove a cell."""

@@ -60,7 +60,9 @@ class WindowSet:
 
     def take(self, rows: np.ndarray, tokens: Iterable[str]) -> WindowSet:
         """Return some of these examples in another order, with ids replaced by tokens."""
-        table = self.table.iloc[rows].reset_index(drop=True).assign(id=list(tokens))
+        table = self.table.take(rows)
+        table.index = pd.RangeIndex(len(rows))
+        table["id"] = list(tokens)
         return WindowSet(self.recording, self.fingerprint, self.starts[rows], self.length, table, None)
 
 
@@ -117,5 +119,5 @@ def _no_samples(examples: WindowSet | StreamSet) -> np.ndarray:
 
 def _update(content: Any, table: pd.DataFrame, targets: np.ndarray | None) -> None:
     for column in table.columns:
-        content.update("\n".join(map(str, table[column])).encode() + b"\0")
+        content.update("\n".join(map(str, table[column].tolist())).encode() + b"\0")
     content.update("\n".join(map(str, [] if targets is None else targets.tolist())).encode() + b"\0")

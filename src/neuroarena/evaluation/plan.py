@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from neuroarena.evaluation.feature_store import FeatureStore, cut_shards
 from neuroarena.evaluation.identity import Identity, identify
 from neuroarena.evaluation.parts import StreamSet, WindowSet
 from neuroarena.features import FeatureChain
-from neuroarena.fingerprint import code_fingerprint, digest
+from neuroarena.fingerprint import code_fingerprint, digest, reading_code_once
 from neuroarena.recordings import Recording
 
 
@@ -65,18 +65,54 @@ class RunPlan:
         return digest([*asked, sorted(cell.key for cell in self.cells)])
 
 
-class _Recordings:
-    """Recordings of a benchmark, opened once, with their fingerprints."""
+class _Source:
+    """The examples of a benchmark as arrays, and its recordings, opened once, with their fingerprints.
+
+    A split of many folds asks for thousands of parts: positions in arrays cost a tenth of selections of a table.
+    """
 
     def __init__(self, benchmark: Benchmark) -> None:
         self.benchmark = benchmark
+        examples = benchmark.examples
+        self.starts, self.stops = (examples[name].to_numpy(dtype=np.int64) for name in ("start", "stop"))
+        self.targets = examples["target"].to_numpy()
+        self._keys = examples["recording"].to_numpy(dtype=object)
+        self._position = {example: at for at, example in enumerate(examples["id"].tolist())}
+        # What a decoder may know about examples, whichever part they are in.
+        self._known = examples[["id", "subject", "session", *benchmark.known]]
         self._open: dict[str, tuple[Recording, str]] = {}
 
-    def get(self, key: str) -> tuple[Recording, str]:
+    def group_by_recording(self, ids: Iterable[str]) -> Iterator[tuple[str, np.ndarray]]:
+        """Iterate over recordings, sorted by key, and the positions of these examples in each, sorted by id."""
+        positions = np.array([self._position[each] for each in sorted(ids)], dtype=np.intp)
+        keys = self._keys[positions]
+        for key in sorted(set(keys)):
+            yield str(key), positions[keys == key]
+
+    def recording(self, key: str) -> tuple[Recording, str]:
+        """Return a recording and its fingerprint."""
         if key not in self._open:
             recording = self.benchmark.recording(key)
             self._open[key] = recording, recording.fingerprint()
         return self._open[key]
+
+    def known(self, positions: np.ndarray) -> pd.DataFrame:
+        """Return what a decoder may know about some examples."""
+        table = self._known.take(positions)
+        table.index = pd.RangeIndex(len(positions))
+        return table
+
+    def check_inside(self, positions: np.ndarray, recording: Recording) -> None:
+        """Refuse an example that lies outside its recording."""
+        starts, stops = self.starts[positions], self.stops[positions]
+        outside = positions[(starts < 0) | (stops > recording.n_samples)]
+        if len(outside):
+            first = outside[0]
+            raise InputError(
+                f"{recording.name}: the window [{self.starts[first]}, {self.stops[first]}) of example "
+                f'"{self._known["id"].iloc[first]}" lies outside the recording, which has samples 0 to '
+                f"{recording.n_samples}."
+            )
 
 
 def plan_runs(
@@ -97,19 +133,19 @@ def plan_runs(
     """
     if repeats < 1:
         raise InputError(f"A decoder is trained at least once; got {repeats} repeats.")
-    code = code_fingerprint(cell_module)
-    identities = [identify(decoder) for _, decoder in decoders]
+    with reading_code_once():
+        code = code_fingerprint(cell_module)
+        identities = [identify(decoder) for _, decoder in decoders]
     # Nothing may ever find the cells of a decoder that cannot be told apart; addresses occur twice.
     keys = [identity.key or f"unknown {uuid.uuid4()}" for identity in identities]
     plans = []
     for benchmark in benchmarks:
         for name, decoder in decoders:
             _check_kind(name, decoder, benchmark)
-        recordings = _Recordings(benchmark)
-        table = benchmark.examples.set_index("id", drop=False)
+        source = _Source(benchmark)
         for split_name in splits:
             split = benchmark.split(split_name or benchmark.splits[0])
-            folds = [_FoldParts.of(fold, table, recordings) for fold in split.folds]
+            folds = [_FoldParts.of(fold, source) for fold in split.folds]
             for (name, decoder), identity, key in zip(decoders, identities, keys, strict=True):
                 cells = tuple(
                     _plan_cell(decoder, key, benchmark, split, parts, seed, code) for parts in folds
@@ -149,11 +185,11 @@ class _FoldParts:
     digest: str
 
     @classmethod
-    def of(cls, fold: Fold, table: pd.DataFrame, recordings: _Recordings) -> _FoldParts:
-        make = _window_sets if recordings.benchmark.manifest.stream is None else _stream_sets
-        train = make(table, fold.train, recordings, with_targets=True)
-        validation = make(table, fold.validation, recordings, with_targets=True)
-        test = make(table, fold.test, recordings, with_targets=False)
+    def of(cls, fold: Fold, source: _Source) -> _FoldParts:
+        make = _window_sets if source.benchmark.manifest.stream is None else _stream_sets
+        train = make(source, fold.train, with_targets=True)
+        validation = make(source, fold.validation, with_targets=True)
+        test = make(source, fold.test, with_targets=False)
         content = [[windows.digest() for windows in part] for part in (train, validation, test)]
         return cls(fold, train, validation, test, digest([fold.hash, content]))
 
@@ -204,60 +240,39 @@ def _repeat_cell(cell: Cell, seed: int) -> Cell:
     return replace(cell, seed=trained, asking_seed=cell.seed, key=key)
 
 
-def _window_sets(
-    table: pd.DataFrame, ids: Iterable[str], recordings: _Recordings, with_targets: bool
-) -> tuple[WindowSet, ...]:
+def _window_sets(source: _Source, ids: Iterable[str], with_targets: bool) -> tuple[WindowSet, ...]:
     """Group the examples of a part by recording, in the order of ids: what a decoder will see."""
-    part = table.loc[sorted(ids)]
     sets = []
-    for key, group in part.groupby("recording", sort=True):
-        recording, fingerprint = recordings.get(str(key))
-        starts = group["start"].to_numpy(dtype=np.int64)
-        lengths = (group["stop"] - group["start"]).unique()
+    for key, positions in source.group_by_recording(ids):
+        recording, fingerprint = source.recording(key)
+        starts = source.starts[positions]
+        lengths = np.unique(source.stops[positions] - starts)
         if len(lengths) != 1:
             raise InputError(
                 f"{recording.name}: windows of {len(lengths)} lengths in one part; they must be equal."
             )
-        length = int(lengths[0])
-        _check_inside(group, recording, length)
-        targets = group["target"].to_numpy() if with_targets else None
-        known, codebook = _select_known(group, recordings.benchmark), recordings.benchmark.codebook
-        sets.append(WindowSet(recording, fingerprint, starts, length, known, targets, codebook))
+        source.check_inside(positions, recording)
+        targets = source.targets[positions] if with_targets else None
+        known, codebook = source.known(positions), source.benchmark.codebook
+        sets.append(WindowSet(recording, fingerprint, starts, int(lengths[0]), known, targets, codebook))
     return tuple(sets)
 
 
-def _stream_sets(
-    table: pd.DataFrame, ids: Iterable[str], recordings: _Recordings, with_targets: bool
-) -> tuple[StreamSet, ...]:
+def _stream_sets(source: _Source, ids: Iterable[str], with_targets: bool) -> tuple[StreamSet, ...]:
     """Group the streams of a part by recording, in the order of ids; events go with targets only."""
-    benchmark = recordings.benchmark
+    benchmark = source.benchmark
     assert benchmark.manifest.stream is not None
     sets = []
-    for key, group in table.loc[sorted(ids)].groupby("recording", sort=True):
-        recording, fingerprint = recordings.get(str(key))
-        starts, stops = (group[column].to_numpy(dtype=np.int64) for column in ("start", "stop"))
-        _check_inside(group, recording, stops - starts)
-        events = benchmark.read_events(str(key)) if with_targets and benchmark.read_events else None
-        targets = group["target"].to_numpy() if with_targets else None
+    for key, positions in source.group_by_recording(ids):
+        recording, fingerprint = source.recording(key)
+        source.check_inside(positions, recording)
+        starts, stops = source.starts[positions], source.stops[positions]
+        events = benchmark.read_events(key) if with_targets and benchmark.read_events else None
+        targets = source.targets[positions] if with_targets else None
         window = round(benchmark.manifest.stream.window_s * recording.rate_hz)
-        known = _select_known(group, benchmark)
+        known = source.known(positions)
         sets.append(StreamSet(recording, fingerprint, starts, stops, window, known, targets, events))
     return tuple(sets)
-
-
-def _select_known(group: pd.DataFrame, benchmark: Benchmark) -> pd.DataFrame:
-    """Return what a decoder may know about examples, whichever part they are in."""
-    return group[["id", "subject", "session", *benchmark.known]].reset_index(drop=True)
-
-
-def _check_inside(group: pd.DataFrame, recording: Recording, length: int | np.ndarray) -> None:
-    outside = (group["start"] < 0) | (group["start"] + length > recording.n_samples)
-    if outside.any():
-        row = group[outside].iloc[0]
-        raise InputError(
-            f'{recording.name}: the window [{row["start"]}, {row["stop"]}) of example "{row["id"]}" lies outside the '
-            f"recording, which has samples 0 to {recording.n_samples}."
-        )
 
 
 def plan_features(cells: Iterable[Cell], cache: Path) -> list[FeatureShard]:
