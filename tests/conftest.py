@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from kept_twins import open_place
+
 # Doctests are collected from modules; a conftest is none, and several of them share a name.
 collect_ignore_glob = ["conftest.py", "*/conftest.py", "plugin/*"]
 
@@ -19,6 +21,12 @@ collect_ignore_glob = ["conftest.py", "*/conftest.py", "plugin/*"]
 settings.register_profile("quick", deadline=None, print_blob=True, max_examples=10)
 settings.register_profile("storm", deadline=None, print_blob=True, max_examples=100)
 settings.load_profile("quick")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Open the folder of twins that all workers share."""
+    if not hasattr(config, "workerinput"):
+        config.add_cleanup(open_place())
 
 
 @pytest.hookimpl(wrapper=True)

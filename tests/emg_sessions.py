@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import atexit
-import functools
 import json
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +10,10 @@ import h5py
 import numpy as np
 import pandas as pd
 
+from kept_twins import keep_twin
 from neuroarena.benchmarks import Benchmark
 from neuroarena.decoders.decoder import Context, Group
 from neuroarena.families.emg import FAMILY
-from neuroarena.families.emg.emg2qwerty import DATASET
 
 BEGIN = 1_600_000_000.5
 SMALL: dict[str, Any] = {"users": 3, "sessions": 2, "minutes": 0.5, "keys": 4, "seed": 5}
@@ -28,13 +25,9 @@ FIELD_ORDERS: dict[str, list[tuple]] = {
 }
 
 
-@functools.cache
 def small_twin(**changes: Any) -> Path:
-    """Simulate the small twin once a process: read it, do not change it."""
-    folder = tempfile.TemporaryDirectory(prefix="emg-twin-")
-    atexit.register(folder.cleanup)
-    DATASET.simulate(Path(folder.name) / "twin", **{**SMALL, **changes})
-    return Path(folder.name) / "twin"
+    """Return the small twin: read it, do not change it."""
+    return keep_twin("emg2qwerty", **{**SMALL, **changes})
 
 
 def press(key: str, second: float, **more: Any) -> dict[str, Any]:

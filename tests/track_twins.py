@@ -1,13 +1,11 @@
-"""Tiny twins of every dataset, written once a process: read them, do not change them."""
+"""Tiny twins of every dataset, written once: read them, do not change them."""
 
 from __future__ import annotations
 
-import atexit
-import functools
-import tempfile
 from pathlib import Path
 from typing import Any
 
+from kept_twins import keep_twin
 from neuroarena.benchmarks import Benchmark, load_benchmarks
 from neuroarena.datasets import load_dataset
 
@@ -34,15 +32,9 @@ def dataset_of(task: str) -> str:
     return DATASET_OF.get(f"{family}/{rest}") or DATASET_OF[family]
 
 
-@functools.cache
 def twin(dataset: str, **changes: Any) -> Path:
-    """Give the folder of a twin; its parent holds it by the dataset's name, as the transfer track wants it."""
-    folder = tempfile.TemporaryDirectory(prefix="twin-")
-    atexit.register(folder.cleanup)
-    place = Path(folder.name) / dataset
-    made = load_dataset(dataset)
-    made.simulate(place, **{**made.tiny, **changes})
-    return place
+    """Return the folder of a twin; its parent holds it by the dataset's name, as the transfer track wants it."""
+    return keep_twin(dataset, **{**load_dataset(dataset).tiny, **changes})
 
 
 def bound(task: str, **changes: Any) -> Benchmark:

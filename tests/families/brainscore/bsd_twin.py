@@ -1,30 +1,17 @@
-"""One simulated twin a test process, and a smaller one to spoil."""
+"""One simulated twin, and a smaller one to spoil."""
 
 from __future__ import annotations
 
-import atexit
-import shutil
-import tempfile
-from functools import cache
 from pathlib import Path
 
-from neuroarena.families.brainscore.vision import simulate
+from kept_twins import keep_twin
 
 
-@cache
 def twin() -> Path:
-    """Give a twin of the default size."""
-    return _simulated()
+    """Return a twin of the default size."""
+    return keep_twin("brainscore_vision")
 
 
-@cache
 def small_twin() -> Path:
-    """Give a twin in which no picture tells anything, as small as it may be."""
-    return _simulated(images=12, repetitions=4, neuroids=6, strength=0)
-
-
-def _simulated(**options: float) -> Path:
-    folder = Path(tempfile.mkdtemp(prefix="neuroarena-bsd-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    simulate(folder / "twin", **options)
-    return folder / "twin"
+    """Return a twin in which no picture tells anything, as small as it may be."""
+    return keep_twin("brainscore_vision", images=12, repetitions=4, neuroids=6, strength=0)

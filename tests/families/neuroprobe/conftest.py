@@ -8,18 +8,16 @@ import pytest
 from twin_copies import copy_twin
 
 from file_server import site
+from kept_twins import keep_twin
 from neuroarena.families.neuroprobe.braintreebank import BrainTreebank
-from neuroarena.families.neuroprobe.braintreebank.twin import simulate
 
 SMALL: dict[str, Any] = {"subjects": 1, "sessions": 2, "electrodes": 16, "minutes": 2.0, "seed": 3}
 
 
 @pytest.fixture(scope="session")
-def twin_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def twin_root() -> Path:
     """The smallest twin there is: read it, do not change it."""
-    root = tmp_path_factory.mktemp("twin") / "braintreebank"
-    simulate(root, **SMALL)
-    return root
+    return keep_twin("braintreebank", **SMALL)
 
 
 @pytest.fixture(scope="session")

@@ -195,7 +195,9 @@ def test_the_best_read_out_scores_what_the_card_says(long_twin: BrainTreebank) -
         assert np.mean([score[task] for score in scores]) == pytest.approx(ideal[task], abs=0.03), task
 
 
-@pytest.mark.parametrize("options", [{"ideal": 0.5}, {"strength": 0.0}])
+@pytest.mark.parametrize(
+    "options", [pytest.param({"ideal": 0.5}, marks=pytest.mark.drill), {"strength": 0.0}]
+)
 def test_nothing_planted_is_pure_chance(tmp_path: Path, options: dict[str, float]) -> None:
     card = simulate(tmp_path / "twin", subjects=1, sessions=2, electrodes=16, minutes=4.0, seed=5, **options)
     assert set(card["ideal_auroc"].values()) == {0.5}

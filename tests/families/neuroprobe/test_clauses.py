@@ -13,6 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.preprocessing import StandardScaler
 
+import track_twins
 from neuroarena import evaluate, load_benchmark, load_dataset
 from neuroarena.decoders import load_decoder
 from neuroarena.decoders.grid import decoder_grid, parse_grid
@@ -286,10 +287,8 @@ def test_the_graph_network_has_normalised_temporal_layers_two_graph_layers_and_a
 
 
 @pytest.fixture(scope="module")
-def twin(tmp_path_factory: pytest.TempPathFactory) -> str:
-    folder = tmp_path_factory.mktemp("clauses") / "twin"
-    load_dataset("braintreebank").simulate(folder, subjects=1, electrodes=16, minutes=2)
-    return str(folder)
+def twin() -> str:
+    return str(track_twins.twin("braintreebank", minutes=2, subjects=1))
 
 
 @pytest.mark.parametrize("task", ["onset", "volume"])

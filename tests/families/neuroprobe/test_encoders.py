@@ -141,7 +141,11 @@ def test_a_region_is_the_mean_of_its_electrodes_however_many_a_person_has(form):
 
 
 @pytest.mark.parametrize(
-    "form", ["fine-tuned", pytest.param("popt frozen", marks=pytest.mark.drill), "popt fine-tuned"]
+    "form",
+    [
+        "popt fine-tuned",
+        *(pytest.param(form, marks=pytest.mark.drill) for form in ("fine-tuned", "popt frozen")),
+    ],
 )
 def test_the_validation_part_chooses_the_step_that_is_kept(form):
     best = predictions(FORMS[form](validate_every=10), validation=True)
@@ -328,10 +332,8 @@ def speech(tmp_path_factory):
     return load_benchmark("neuroprobe/speech", data=str(folder), judged=["1_2"], max_samples=100)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [name if name == "popt-finetuned" else pytest.param(name, marks=pytest.mark.drill) for name in ON_A_TWIN],
-)
+@pytest.mark.drill
+@pytest.mark.parametrize("name", ON_A_TWIN)
 def test_an_encoder_finds_what_is_planted_in_a_small_twin_and_repeats_itself(name, speech, tmp_path):
     def ran() -> Result:
         decoder = load_decoder(name, size="tiny", zscore="global", **ON_A_TWIN[name])

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from twin_copies import copy_twin
 
+import track_twins
 from neuroarena import evaluate, load_benchmark, load_dataset
 from neuroarena.benchmarks import Suite
 from neuroarena.errors import InputError
@@ -16,10 +17,8 @@ PUBLISHED = {"2025.10": "2c0a6e3381e2", "2025.09": "222d70f80831"}
 
 
 @pytest.fixture(scope="module")
-def twin(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("twin") / "twin"
-    load_dataset("braintreebank").simulate(folder, electrodes=16, minutes=8, subjects=2, sessions=2)
-    return str(folder)
+def twin():
+    return str(track_twins.twin("braintreebank", minutes=8))
 
 
 def test_every_manifest_agrees_with_its_task():
