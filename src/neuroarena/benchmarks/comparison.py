@@ -21,7 +21,8 @@ class Judgement:
         How the model names itself.
     manifest : Manifest
         The rules it was judged by.
-    score : float
+    score : float or None
+        None where the model was refused.
     unit_scores : UnitScores or None
         Its scores unit by unit; their value is `score`.
     predictions : DataFrame or None
@@ -35,11 +36,15 @@ class Judgement:
         What is known about the model, what was chosen, and what was reported in addition to the score.
     left_out : mapping of str to str
         "unit_scores" or "predictions" -> why there are none.
+    content : str or None
+        Hash of what the model is, whatever it is called; None where that cannot be known.
+    refused : str or None
+        Why the model could not be judged.
     """
 
     model: str
     manifest: Manifest
-    score: float
+    score: float | None
     unit_scores: UnitScores | None
     predictions: pd.DataFrame | None
     split: str
@@ -50,6 +55,8 @@ class Judgement:
     options: Mapping[str, Any] = field(default_factory=dict)
     reported: Mapping[str, Any] = field(default_factory=dict)
     left_out: Mapping[str, str] = field(default_factory=dict)
+    content: str | None = None
+    refused: str | None = None
 
 
 @runtime_checkable
@@ -73,4 +80,8 @@ class Comparison(Protocol):
 
     def judge(self, model: Any) -> Judgement:
         """Show the stimuli to a model, given by name or as an object, and compare it with the recordings."""
+        ...
+
+    def refuse(self, model: Any, why: str) -> Judgement:
+        """Return a judgement that says why a model could not be judged."""
         ...

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from neuroarena import __version__
-from neuroarena.board.entries import Entry, Judge
+from neuroarena.board.entries import Entry, Judge, describe_namesakes
 from neuroarena.board.faces import apply_entry_rules, describe_known_answers
 from neuroarena.board.inference import inference_of
 from neuroarena.board.ranking import Ranking, plain_pairs, rank_field
@@ -96,6 +96,7 @@ class Board:
         noise = describe_training_noise(fields.values())
         self.notes = (
             *(one for one in (*made, *grown) if isinstance(one, str)),
+            *describe_namesakes(everything),
             *([] if noise is None else [noise]),
         )
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 Role = Literal["entry", "chance", "dummy", "classical", "organiser"]
 ROLES: tuple[str, ...] = get_args(Role)
 FLOORS: tuple[str, ...] = ("chance", "dummy", "classical")
+# Digits of the hash of a model's content that tell models of one name apart.
+CONTENT_DIGITS = 8
 # Floors that never look at a signal; boards show them dimmed.
 BLIND_FLOORS: tuple[str, ...] = ("chance", "dummy")
 
@@ -121,14 +123,50 @@ def entries_from_results(results: Iterable[Result]) -> list[Entry]:
 
     A run that is not complete becomes an entry that says how many cells failed, and the first error. Where results of
     several kinds bear one name (a decoder that was run, and a file of its predictions), each but the run is shown with
-    its kind, as in "ridge (predictions)". A run whose training seeds are all among those of another run of the same
+    its kind, as in "ridge (predictions)". Different models that bear one name are different teams, told apart by the
+    first digits of the hash of their content. A run whose training seeds are all among those of another run of the same
     decoder is left out: the mean over more seeds replaces it, however lucky it was.
     """
     everything = _with_most_seeds(list(results))
     kinds: dict[tuple[str, str], set[str]] = {}
+    contents: dict[tuple[str, str], set[str]] = {}
     for result in everything:
-        kinds.setdefault((result.record.family, result.record.decoder.name), set()).add(result.record.kind)
-    return [_entry(each, kinds[each.record.family, each.record.decoder.name]) for each in everything]
+        key = (result.record.family, result.record.decoder.name)
+        kinds.setdefault(key, set()).add(result.record.kind)
+        if result.record.kind == "model" and result.record.decoder.code is not None:
+            contents.setdefault(key, set()).add(result.record.decoder.code)
+    return [
+        _tell_apart(_entry(each, kinds[key]), each, len(contents.get(key, ())))
+        for each in everything
+        for key in [(each.record.family, each.record.decoder.name)]
+    ]
+
+
+def _tell_apart(entry: Entry, result: Result, n_models: int) -> Entry:
+    """Name a model by its content too, where several bear its name."""
+    code = result.record.decoder.code
+    if n_models < 2 or result.record.kind != "model":
+        return entry
+    named = entry.team if code is None else f"{entry.team} #{code[:CONTENT_DIGITS]}"
+    return replace(
+        entry,
+        team=named,
+        notes=(*entry.notes, f"one of {n_models} models of this name"),
+        provenance={**entry.provenance, "namesake": entry.team},
+    )
+
+
+def describe_namesakes(entries: Iterable[Entry]) -> list[str]:
+    """Warn, in one sentence per name, that different models bear it."""
+    teams: dict[str, set[str]] = {}
+    for entry in entries:
+        if "namesake" in entry.provenance:
+            teams.setdefault(str(entry.provenance["namesake"]), set()).add(entry.team)
+    return [
+        f"{len(own)} different models are called {name}: {', '.join(sorted(own))}. Each has a row of its own; "
+        "rename one with neuroarena results rename."
+        for name, own in sorted(teams.items())
+    ]
 
 
 def _with_most_seeds(results: list[Result]) -> list[Result]:

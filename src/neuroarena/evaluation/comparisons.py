@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from neuroarena.benchmarks.comparison import Comparison, Judgement
-from neuroarena.errors import InputError
+from neuroarena.errors import InputError, MissingDependency, NeuroarenaError, UnknownName
 from neuroarena.evaluation.record import (
     BenchmarkRecord,
     CellRecord,
     DecoderRecord,
     RunRecord,
     SplitRecord,
+    Status,
     current_time,
     describe_software,
 )
@@ -49,6 +50,9 @@ def judge_models(
     ------
     InputError
         For an unknown model or split; nothing is computed then.
+    NeuroarenaError
+        When the only model cannot be judged by the only comparison. Of several, those that cannot are kept as failed,
+        with the reason, and the others go on.
     """
     for comparison in comparisons:
         for split in splits:
@@ -61,10 +65,22 @@ def judge_models(
     for comparison in comparisons:
         for name, model in models:
             started = current_time()
-            result = result_of(comparison.judge(model), comparison, name, started)
+            judgement = _judge(comparison, model, alone=len(comparisons) * len(models) == 1)
+            result = result_of(judgement, comparison, name, started)
             results.append(result if out is None else save_result(result, Path(out)))
             shown.advance("comparisons")
     return results
+
+
+def _judge(comparison: Comparison, model: Any, alone: bool) -> Judgement:
+    try:
+        return comparison.judge(model)
+    except (MissingDependency, UnknownName):
+        raise
+    except NeuroarenaError as error:
+        if alone:
+            raise
+        return comparison.refuse(model, str(error))
 
 
 def result_of(
@@ -77,10 +93,11 @@ def result_of(
     content = (
         judgement.score if units is None else units.table[["unit", "fold", "score"]].to_dict(orient="list")
     )
+    status: Status = "complete" if judgement.refused is None else "failed"
     record = RunRecord(
         kind="model",
-        run_key=digest(["model", manifest.hash, model, judgement.data_hash, content]),
-        status="complete",
+        run_key=digest(["model", manifest.hash, model, judgement.content, judgement.data_hash, content]),
+        status=status,
         simulated=comparison.simulated,
         benchmark=BenchmarkRecord(
             name=f"{family}@{manifest.definition}/{task}",
@@ -89,14 +106,16 @@ def result_of(
             manifest_hash=manifest.hash,
         ),
         split=SplitRecord(name=judgement.split, hash=judgement.data_hash, folds=judgement.n_folds),
-        decoder=DecoderRecord(name=model, type="model", parameters=dict(judgement.parameters)),
+        decoder=DecoderRecord(
+            name=model, type="model", parameters=dict(judgement.parameters), code=judgement.content
+        ),
         seed=judgement.seed,
         score=judgement.score,
         metric=manifest.metric,
         scorer_version=None if units is None else units.scorer_version,
         started=started,
         finished=current_time(),
-        cells=(CellRecord(fold="all", status="complete"),),
+        cells=(CellRecord(fold="all", status=status, error=judgement.refused),),
         left_out=dict(judgement.left_out),
         reported=dict(judgement.reported),
         manifest=manifest,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -318,3 +319,13 @@ def _listed(dims: Any) -> str:
 def _whole(value: Any) -> float:
     number = float(value)
     return int(number) if number.is_integer() else number
+
+
+def assembly_digest(array: xr.DataArray) -> str:
+    """Return the SHA-256 of an assembly: its values, and the ids of its rows and columns."""
+    hashed = hashlib.sha256(np.ascontiguousarray(array.values).tobytes())
+    hashed.update(repr((array.dims, array.shape, str(array.dtype))).encode())
+    for name in ("stimulus_id", "neuroid_id", "neuronal_property"):
+        if name in array.coords:
+            hashed.update(repr([str(each) for each in array[name].values]).encode())
+    return hashed.hexdigest()

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
 
 from neuroarena.benchmarks.comparison import Judgement
 from neuroarena.errors import NeuroarenaError
+from neuroarena.families.brainscore.brain_model import model_name
 from neuroarena.families.brainscore.brain_score import Score
 from neuroarena.families.brainscore.kept_rows import KeptRows, keeping_rows
-from neuroarena.families.brainscore.loading import load_model, score
+from neuroarena.families.brainscore.loading import data_digests, load_model, score
+from neuroarena.families.brainscore.models.content import describe_content
 from neuroarena.families.brainscore.rules import FAMILY
 from neuroarena.families.brainscore.unit_scores import manifest_of, unit_scores
 from neuroarena.fingerprint import digest
@@ -77,7 +79,34 @@ class NeuralComparison:
         _ = getattr(self.benchmark, "ceiling", None)
         with keeping_rows() as kept:
             found = score(candidate, self.benchmark)
-        return judgement_of(found, self.benchmark, kept)
+        return _with_content(judgement_of(found, self.benchmark, kept), candidate)
+
+    def refuse(self, model: Any, why: str) -> Judgement:
+        """Return a judgement that says why a model could not be judged."""
+        candidate = load_model(model)
+        judgement = Judgement(
+            model=model_name(candidate),
+            manifest=manifest_of(self.benchmark),
+            score=None,
+            unit_scores=None,
+            predictions=None,
+            split=SPLIT,
+            data_hash=digest(data_digests(self.benchmark)),
+            left_out=dict.fromkeys(("unit_scores", "predictions"), "the model could not be judged"),
+            refused=why,
+        )
+        return _with_content(judgement, candidate)
+
+
+def _with_content(judgement: Judgement, candidate: Any) -> Judgement:
+    """Add what the model is: the parts of its content, and one hash of all of them."""
+    parts = describe_content(candidate)
+    known = {name: value for name, value in parts.items() if value is not None}
+    return replace(
+        judgement,
+        parameters={**judgement.parameters, "content": known},
+        content=None if None in parts.values() else digest(parts),
+    )
 
 
 def judgement_of(found: Score, benchmark: Any, kept: KeptRows | None = None) -> Judgement:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import inspect
 import math
 from collections.abc import Mapping
@@ -12,7 +11,12 @@ import numpy as np
 import xarray as xr
 
 from neuroarena import __version__
-from neuroarena.families.brainscore.assemblies import NeuralAssembly, PropertyAssembly, flat
+from neuroarena.families.brainscore.assemblies import (
+    NeuralAssembly,
+    PropertyAssembly,
+    assembly_digest,
+    flat,
+)
 from neuroarena.families.brainscore.brain_model import BrainModel, check_model, model_name
 from neuroarena.families.brainscore.brain_score import Score, as_score
 from neuroarena.families.brainscore.errors import ConfigError, DataQualityError
@@ -159,11 +163,7 @@ def score(model: Any, benchmark: Any) -> Score:
             "versions": {"neuroarena": __version__, "numpy": np.__version__, "xarray": xr.__version__},
             "seed": _seed(asked),
             "simulated": bool(getattr(asked, "simulated", False)),
-            "data": {
-                name: assembly_digest(getattr(asked, name))
-                for name in ("assembly", "train_assembly", "test_assembly")
-                if isinstance(getattr(asked, name, None), xr.DataArray)
-            },
+            "data": data_digests(asked),
         }
     )
     return result
@@ -177,11 +177,10 @@ def _seed(benchmark: Any) -> int | None:
     return found if isinstance(found, int) else None
 
 
-def assembly_digest(array: xr.DataArray) -> str:
-    """Return the SHA-256 of an assembly: its values, and the ids of its rows and columns."""
-    hashed = hashlib.sha256(np.ascontiguousarray(array.values).tobytes())
-    hashed.update(repr((array.dims, array.shape, str(array.dtype))).encode())
-    for name in ("stimulus_id", "neuroid_id", "neuronal_property"):
-        if name in array.coords:
-            hashed.update(repr([str(each) for each in array[name].values]).encode())
-    return hashed.hexdigest()
+def data_digests(benchmark: Any) -> dict[str, str]:
+    """Return the SHA-256 of every assembly of a benchmark, by the name of its attribute."""
+    return {
+        name: assembly_digest(getattr(benchmark, name))
+        for name in ("assembly", "train_assembly", "test_assembly")
+        if isinstance(getattr(benchmark, name, None), xr.DataArray)
+    }

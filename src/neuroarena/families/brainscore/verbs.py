@@ -54,6 +54,7 @@ def brainscore(
     rows = [_row(result, asked) for result, asked in zip(results, comparisons, strict=True)]
     if as_json:
         print_json(rows)
+        _exit_with_failures(results)
         return
     columns = ("benchmark", "score", "error", "raw", "ceiling", "formula")
     shown = [[_format_cell(row[column]) for column in columns] for row in rows]
@@ -61,18 +62,30 @@ def brainscore(
     print_table(columns, shown, f"{candidate.identifier}{mark}")
     for result in results:
         why = result.record.left_out.get("unit_scores")
-        if out is not None and why is not None:
+        if result.complete and out is not None and why is not None:
             print(f"{result.record.task} is kept, but boards cannot rank it: {why}", file=sys.stderr)
+    _exit_with_failures(results)
+
+
+def _exit_with_failures(results: list[Result]) -> None:
+    """Say on standard error why a model could not be judged, and exit with code 1 where that happened."""
+    failed = [result for result in results if not result.complete]
+    for result in failed:
+        print(f"{result.record.task}: {result.record.failed_cells[0].error}", file=sys.stderr)
+    if failed:
+        raise typer.Exit(1)
 
 
 def _row(result: Result, asked: NeuralComparison) -> dict[str, Any]:
-    said = {name: result.record.reported[name] for name in ("score", "error", "raw", "ceiling", "formula")}
+    said = {
+        name: result.record.reported.get(name) for name in ("score", "error", "raw", "ceiling", "formula")
+    }
     return {
         "benchmark": asked.benchmark.identifier,
         "version": asked.benchmark.version,
         "model": result.record.decoder.name,
         **said,
-        "n_neuroids": result.record.reported["n_neuroids"],
+        "n_neuroids": result.record.reported.get("n_neuroids"),
         "simulated": result.record.simulated,
         "folder": None if result.folder is None else str(result.folder),
     }

@@ -3,15 +3,30 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import hashlib
 import inspect
+import sys
 from typing import Any
 
 import numpy as np
 
 from neuroarena.fingerprint import code_fingerprint, digest
 
+# Their code is named by class and version, not read.
+KNOWN_PACKAGES = ("torch", "torchvision", "timm")
 PLAIN = (bool, int, float, str, type(None))
+
+
+def describe_content(model: Any) -> dict[str, Any]:
+    """Return what a model is, part by part: weights, code, preprocessing and choice of layers, never its name.
+
+    A model of one's own may say it itself: a method ``content()`` that returns plain values, None for a part that
+    cannot be known. Without one, nothing is known.
+    """
+    own = getattr(model, "content", None)
+    found = own() if callable(own) else {"code": None}
+    return {str(name): value for name, value in found.items()}
 
 
 def of_callable(thing: Any) -> str | None:
@@ -47,7 +62,7 @@ def of_module(module: Any) -> str | None:
     """
     import torch
 
-    parts: list[Any] = [torch.__version__, str(module)]
+    parts: list[Any] = [torch.__version__, _versions(module), str(module)]
     for name, each in module.named_modules():
         if each._forward_hooks or each._forward_pre_hooks:
             return None
@@ -56,9 +71,13 @@ def of_module(module: Any) -> str | None:
         if code is None or attributes is None:
             return None
         parts.append([name, code, attributes])
+    return digest([*parts, of_weights(module)])
+
+
+def of_weights(module: Any) -> str:
+    """Hash every weight and buffer of a torch module, by name."""
     tensors = {**dict(module.named_parameters()), **dict(module.named_buffers())}
-    parts.append([[name, of_tensor(tensors[name])] for name in sorted(tensors)])
-    return digest(parts)
+    return digest([[name, of_tensor(tensors[name])] for name in sorted(tensors)])
 
 
 def of_array(values: np.ndarray) -> str:
@@ -76,13 +95,19 @@ def of_tensor(tensor: Any) -> str:
     return digest([list(tensor.shape), str(tensor.dtype), of_array(raw)])
 
 
+def _versions(module: Any) -> dict[str, str]:
+    """Return the versions of the packages other than torch whose classes a module is made of."""
+    names = {type(each).__module__.split(".")[0] for each in module.modules()} & set(KNOWN_PACKAGES[1:])
+    return {name: str(getattr(sys.modules.get(name), "__version__", "")) for name in sorted(names)}
+
+
 def _has_name(thing: Any) -> bool:
     """Return whether a function or class is at module level; one made inside a function may differ each time."""
     return "<" not in thing.__qualname__
 
 
 def _code(kind: type) -> str | None:
-    if kind.__module__.split(".")[0] in ("torch", "torchvision"):
+    if kind.__module__.split(".")[0] in KNOWN_PACKAGES:
         return f"{kind.__module__}.{kind.__qualname__}"
     if not _has_name(kind):
         return None
@@ -126,6 +151,11 @@ def _plain(value: Any) -> list[Any] | None:
     if isinstance(value, dict):
         pairs = [[repr(key), _plain(each)] for key, each in value.items()]
         return None if any(pair[1] is None for pair in pairs) else ["mapping", pairs]
+    if isinstance(value, functools.partial):
+        parts = [_plain(value.func), _plain(value.args), _plain(value.keywords)]
+        return None if None in parts else ["partial", parts]
+    if isinstance(value, type) and value.__module__.split(".")[0] in KNOWN_PACKAGES:
+        return ["class", f"{value.__module__}.{value.__qualname__}"]
     if inspect.isroutine(value) and (getattr(value, "__module__", None) or "").startswith("torch"):
         return ["torch", value.__qualname__]
     function = of_callable(value)

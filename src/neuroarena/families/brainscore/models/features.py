@@ -43,6 +43,10 @@ class FeatureSource:
         """Hash everything the features depend on; None, which disables caching, when that cannot be known."""
         return None
 
+    def content(self) -> dict[str, Any]:
+        """Return what the features are made of, part by part; None for a part that cannot be known."""
+        return {"features": self.fingerprint()}
+
     def check_layer(self, layer: str) -> None:
         """Refuse a layer that does not exist, and suggest the closest names."""
         if layer not in self.layers:

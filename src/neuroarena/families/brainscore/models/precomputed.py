@@ -10,9 +10,10 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from neuroarena.families.brainscore.assemblies import as_array
+from neuroarena.families.brainscore.assemblies import as_array, assembly_digest
 from neuroarena.families.brainscore.errors import AlignmentError, ConfigError, named
 from neuroarena.families.brainscore.stimuli import StimulusSet
+from neuroarena.fingerprint import digest
 
 
 class PrecomputedFeatures:
@@ -57,6 +58,11 @@ class PrecomputedFeatures:
     def visual_degrees(self) -> float:
         """Return the visual field the features were computed with."""
         return self._visual_degrees
+
+    def content(self) -> dict[str, Any]:
+        """Return the hash of the stored features."""
+        tables = [[name, assembly_digest(table)] for name, table in sorted(self._tables.items())]
+        return {"features": digest(tables), "visual_degrees": float(self._visual_degrees)}
 
     def start_recording(self, region: str, time_bins: Any = None) -> None:
         """Accept any region and time: the features are what they are."""

@@ -89,6 +89,15 @@ class RegionModel:
         """Return the width of the visual field in degrees."""
         return self._visual_degrees
 
+    def content(self) -> dict[str, Any]:
+        """Return what the model is, part by part: features, layers, field and reduction; never its name."""
+        return {
+            **self.features.content(),
+            "layers": dict(sorted(self.region_layer_map.items())),
+            "visual_degrees": float(self._visual_degrees),
+            **({} if self.reduction is None else {"reduction": self.reduction.fingerprint()}),
+        }
+
     def start_recording(self, region: str, time_bins: Any = None) -> None:
         """Record the layer of a region, in time bins of (start, end) ms.
 

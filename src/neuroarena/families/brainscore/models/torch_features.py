@@ -99,11 +99,22 @@ class TorchFeatures(FeatureSource):
 
     def fingerprint(self) -> str | None:
         """Hash weights, code and preprocessing; None when one of them cannot be hashed."""
-        network = content.of_module(self.module)
-        prepared = f"token:{self.token}" if self.token else content.of_callable(self.preprocessing)
+        network, prepared = content.of_module(self.module), self._prepared()
         if network is None or prepared is None:
             return None
         return digest([network, prepared, self.times])
+
+    def content(self) -> dict[str, Any]:
+        """Return the hashes of weights, of the network with its code, and of the preprocessing."""
+        return {
+            "weights": content.of_weights(self.module),
+            "network": content.of_module(self.module),
+            "preprocessing": self._prepared(),
+            "times": [list(each) for each in self.times or ()],
+        }
+
+    def _prepared(self) -> str | None:
+        return f"token:{self.token}" if self.token else content.of_callable(self.preprocessing)
 
     def check_layer(self, layer: str) -> None:
         """Refuse a layer that does not exist, and name the wrong part of its path."""
