@@ -7,6 +7,7 @@ other, and `score_intervals` returns one interval for each of them.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -21,6 +22,7 @@ from neuroarena.statistics import (
     compare,
     correlation_cells,
     crossed,
+    draw_crossed_medians,
     draw_median_correlations,
     draw_medians,
     fix_tasks,
@@ -28,7 +30,7 @@ from neuroarena.statistics import (
     judge,
     leave_out,
     leave_out_columns,
-    left_out_rdm_correlations,
+    left_out_rank_correlations,
     moments_of_crossed_draws,
     moments_of_draws,
     pseudovalues,
@@ -262,37 +264,54 @@ def exchangeable_called_different(n_images: int, n_neuroids: int, repetitions: i
     return float(rejected[0] / repetitions), float(rejected[1] / repetitions)
 
 
-def size_of_median_over_neuroids(n_images: int, n_neuroids: int, repetitions: int = 100) -> float:
-    """Return how often exchangeable models are called different by the median over neuroids."""
+def called_different_by_medians(
+    n_images: int, n_neuroids: int, repetitions: int, n_features: int = 40
+) -> tuple[float, float]:
+    """Return how often exchangeable models are called different by medians over neuroids.
 
-    def moments_of(rng: np.random.Generator) -> object:
-        predicted, responses = exchangeable_models(n_images, n_neuroids, rng, n_features=10)
-        return moments_of_crossed_draws(draw_median_correlations(predicted, responses, rng=rng))
+    First by correlations computed anew in every draw of images, then as boards do it: from what each image adds to
+    a correlation, which is all that a result keeps.
+    """
+    rng = np.random.default_rng([n_images, n_neuroids, 1])
+    rejected = np.zeros(2)
+    images_per_feature = np.full(2, n_images / n_features)
+    for _ in range(repetitions):
+        predicted, responses = exchangeable_models(n_images, n_neuroids, rng, n_features)
+        whole = draw_median_correlations(predicted, responses)
+        cells = {team: correlation_cells(values, responses)[0] for team, values in predicted.items()}
+        points = dict(zip(whole.teams, whole.point, strict=True))
+        kept = draw_crossed_medians(cells, lambda medians, _: medians, points)
+        for at, draws in enumerate((whole, kept)):
+            draws = replace(draws, images_per_feature=images_per_feature)
+            rejected[at] += judge(moments_of_crossed_draws(draws))["p"].iloc[0] <= 0.05
+    return float(rejected[0] / repetitions), float(rejected[1] / repetitions)
 
-    return rejects(moments_of, repetitions, n_images + n_neuroids)
 
+def rsa_called_different(n_images: int, n_subjects: int, repetitions: int = 600) -> tuple[float, float]:
+    """Return how often two RDMs that explain subjects equally well are called different, by Spearman's correlation.
 
-def size_of_rsa(n_images: int, n_subjects: int, repetitions: int = 300) -> float:
-    """Return how often two RDMs that explain subjects equally well are called different."""
+    First by subjects alone, then by images and subjects.
+    """
+    rng = np.random.default_rng([n_images, n_subjects])
+    rejected = np.zeros(2)
 
     def distances(points: np.ndarray) -> np.ndarray:
         gram = points @ points.swapaxes(-1, -2)
         own = np.diagonal(gram, axis1=-2, axis2=-1)
         return own[..., :, None] + own[..., None, :] - 2 * gram
 
-    def moments_of(rng: np.random.Generator) -> object:
-        hidden = rng.normal(size=(2, n_images, 5))
-        models = distances(hidden)
+    for _ in range(repetitions):
+        models = distances(rng.normal(size=(2, n_images, 5)))
         weights = rng.gamma(4, 0.25, (n_subjects, 2))
         noise = distances(rng.normal(size=(n_subjects, n_images, 5)))
         subjects = np.einsum("sm,mij->sij", weights, models) + noise
-        cells, points = {}, {}
-        for team, model in zip("ac", models, strict=True):
-            score, left_out = left_out_rdm_correlations(model, subjects)
-            cells[team], points[team] = pseudovalues(score, left_out), float(score.mean())
-        return crossed(cells_of_arrays(cells, ("images", "subjects"), points))
-
-    return rejects(moments_of, repetitions, n_images + n_subjects)
+        found = {team: left_out_rank_correlations(model, subjects) for team, model in enumerate(models)}
+        cells = {team: pseudovalues(*both) for team, both in found.items()}
+        points = {team: float(score.mean()) for team, (score, _) in found.items()}
+        alone = jackknife(leave_out({team: score for team, (score, _) in found.items()}), audit=False)
+        both = crossed(cells_of_arrays(cells, ("images", "subjects"), points))
+        rejected += [judge(moments)["p"].iloc[0] <= 0.05 for moments in (alone, both)]
+    return float(rejected[0] / repetitions), float(rejected[1] / repetitions)
 
 
 def size_of_task_samples(n_tasks: int, between: float, repetitions: int = 10_000) -> float:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 from inference_simulations import (
     DISTRIBUTIONS,
+    called_different_by_medians,
     coverage_of_clusters,
     coverage_of_means,
     coverage_of_percentiles,
@@ -15,6 +16,7 @@ from inference_simulations import (
     exchangeable_called_different,
     false_alarms,
     false_alarms_of_the_seed,
+    rsa_called_different,
 )
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "statistics.md"
@@ -22,6 +24,8 @@ UNITS = (6, 12, 30, 200)
 # Images, neuroids and repetitions: shares of 5 % are known to 0.9 %. In runs of 1,500 to 2,500 repetitions images and
 # neuroids together called 6.5, 6.5, 6.1 and 4.5 % different in rows 1, 3, 4 and 5.
 MODELS = ((400, 24, 600), (400, 168, 600), (200, 60, 600), (100, 60, 600), (60, 60, 600))
+MEDIANS = ((400, 24, 250), (200, 60, 250), (100, 60, 250), (60, 60, 250))
+RSA = ((30, 8), (60, 20), (92, 12))
 SEED, OURS = "seed's rule", "verdicts"
 
 
@@ -63,7 +67,33 @@ def models() -> pd.DataFrame:
     return pd.DataFrame.from_dict(rows, orient="index", columns=["neuroids alone", "images and neuroids"])
 
 
-TABLES = {"coverage": coverage, "people": people, "alarms": alarms, "models": models}
+def medians() -> pd.DataFrame:
+    """Return how often two equally good models are called different by the median over neuroids."""
+    rows = {
+        f"{images} x {neuroids}": list(called_different_by_medians(images, neuroids, repetitions))
+        for images, neuroids, repetitions in MEDIANS
+    }
+    return pd.DataFrame.from_dict(
+        rows, orient="index", columns=["correlations in every draw", "what each image adds, as on boards"]
+    )
+
+
+def dissimilarities() -> pd.DataFrame:
+    """Return how often two equally good models are called different by representational similarity."""
+    rows = {
+        f"{images} x {subjects}": list(rsa_called_different(images, subjects)) for images, subjects in RSA
+    }
+    return pd.DataFrame.from_dict(rows, orient="index", columns=["subjects alone", "images and subjects"])
+
+
+TABLES = {
+    "coverage": coverage,
+    "people": people,
+    "alarms": alarms,
+    "models": models,
+    "medians": medians,
+    "dissimilarities": dissimilarities,
+}
 
 
 def markdown(table: pd.DataFrame) -> str:

@@ -17,9 +17,7 @@ from inference_simulations import (
     coverage_of_ratios,
     coverage_with_one_large_level,
     false_alarms,
-    size_of_median_over_neuroids,
     size_of_medians,
-    size_of_rsa,
     size_of_seeds,
     size_of_task_samples,
     size_of_these_tasks,
@@ -141,13 +139,14 @@ def test_two_crossed_factors_with_missing_cells(sizes: tuple[int, int], kept: fl
     assert size_of_two_factors(sizes, (1.0, 0.5, 1.0), kept, 400) <= LARGEST_SIZE
 
 
-def test_a_median_over_neuroids() -> None:
-    assert size_of_median_over_neuroids(60, 30) <= LARGEST_SIZE
+def test_medians_over_neuroids_from_what_each_image_adds_are_as_careful_as_from_correlations() -> None:
+    assert (simulate("medians") <= LARGEST_SIZE).all(axis=None)
 
 
-@pytest.mark.parametrize(("n_images", "n_subjects"), [(30, 8), (60, 20), (92, 12)])
-def test_rdms_of_images_and_subjects(n_images: int, n_subjects: int) -> None:
-    assert size_of_rsa(n_images, n_subjects, 250) <= LARGEST_SIZE
+def test_rdms_of_images_and_subjects() -> None:
+    found = simulate("dissimilarities")
+    assert (found["images and subjects"] <= LARGEST_SIZE).all()
+    assert found["subjects alone"].max() > 0.2
 
 
 def test_tasks_with_units_of_their_own() -> None:

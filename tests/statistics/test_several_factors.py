@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from inference_golden import golden, needs_golden
 from scipy.spatial.distance import pdist, squareform
+from scipy.stats import spearmanr
 
 from neuroarena.errors import InputError
 from neuroarena.statistics import (
@@ -28,6 +29,7 @@ from neuroarena.statistics import (
     judge,
     leave_out,
     left_out_correlations,
+    left_out_rank_correlations,
     left_out_rdm_correlations,
     seed_variances,
     signed_square,
@@ -114,6 +116,22 @@ def test_left_out_rdm_correlations_drop_the_row_and_column_of_an_image() -> None
         inner = np.ix_(kept, kept)
         expected = [
             np.corrcoef(squareform(squareform(model)[inner]), squareform(rdm[inner]))[0, 1] for rdm in rdms
+        ]
+        np.testing.assert_allclose(left_out[image], expected)
+
+
+def test_rank_correlations_of_rdms_are_ranked_anew_without_each_image() -> None:
+    rng = np.random.default_rng(1)
+    # Rounded, so that dissimilarities tie.
+    model, *subjects = (pdist(rng.normal(size=(9, 4))).round(1) for _ in range(4))
+    rdms = np.stack([squareform(subject) for subject in subjects])
+    score, left_out = left_out_rank_correlations(squareform(model), rdms)
+    np.testing.assert_allclose(score, [spearmanr(model, subject).statistic for subject in subjects])
+    for image in range(9):
+        kept = np.delete(np.arange(9), image)
+        inner = np.ix_(kept, kept)
+        expected = [
+            spearmanr(squareform(squareform(model)[inner]), squareform(rdm[inner])).statistic for rdm in rdms
         ]
         np.testing.assert_allclose(left_out[image], expected)
 
@@ -324,6 +342,8 @@ SCORES = {"a": np.arange(6.0), "c": np.ones(6)}
         (lambda: left_out_rdm_correlations(np.ones((3, 3)), np.ones((2, 3, 3))), ["at least four images"]),
         (lambda: left_out_rdm_correlations(np.ones((5, 5)), np.ones((2, 5, 5))), ["Subject 0", "on all images"]),
         (lambda: left_out_rdm_correlations(np.full((5, 5), np.nan), np.ones((2, 5, 5))), ["finite"]),
+        (lambda: left_out_rank_correlations(np.ones((3, 3)), np.ones((2, 3, 3))), ["at least four images"]),
+        (lambda: left_out_rank_correlations(np.ones((5, 5)), np.ones((2, 5, 5))), ["Subject 0", "on all images"]),
         (lambda: fix_tasks({}), ["at least one task"]),
         (
             lambda: fix_tasks({"x": jackknife(leave_out(SCORES)), "y": jackknife(leave_out({"a": SCORES["a"]}))}),

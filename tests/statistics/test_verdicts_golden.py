@@ -34,7 +34,7 @@ def test_the_board_of_five_teams() -> None:
     assert_rows_equal(verdicts(table, nu=case["nu"]), case["pairs"])
     intervals = score_intervals(leave_out(table), bounds=(0, 1))
     for team, expected in case["score_interval"].items():
-        np.testing.assert_allclose(intervals.loc[team], expected, rtol=1e-8)
+        np.testing.assert_allclose(intervals.loc[team, ["score", "low", "high"]], expected, rtol=1e-8)
 
 
 def test_clusters_of_unequal_size() -> None:
@@ -48,7 +48,8 @@ def test_a_pooled_nrmse_and_the_intervals_of_its_scores() -> None:
     assert_rows_equal(judge(jackknife(left_out), nu=case["nu"]), case["pairs"])
     intervals = score_intervals(left_out, bounds=(-np.inf, 0))
     for team, (score, low, high) in case["score_interval"].items():
-        np.testing.assert_allclose(intervals.loc[team], [-score, -high, -low], rtol=1e-8)
+        found = intervals.loc[team, ["score", "low", "high"]]
+        np.testing.assert_allclose(found, [-score, -high, -low], rtol=1e-8)
 
 
 def test_the_levels_at_which_holm_judges() -> None:

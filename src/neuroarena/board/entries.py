@@ -216,7 +216,7 @@ def _entry(result: Result, kinds: set[str]) -> Entry:
             "notes": list(record.benchmark.notes),
             "encoder_weights": record.decoder.encoder_weights,
             "folder": None if result.folder is None else result.folder.name,
-            "columns": record.reported.get("columns"),
+            "reported": record.reported,
         },
         repeats=tuple(each.unit_scores.table for each in result.repeats),
         predictions=result.predictions if record.kind == "model" else None,

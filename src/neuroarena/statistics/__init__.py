@@ -19,6 +19,7 @@ from neuroarena.statistics.crossed import crossed, crossed_intervals, factor_var
 from neuroarena.statistics.crossed_draws import (
     CrossedDraws,
     crossed_draw_intervals,
+    draw_crossed_means,
     draw_crossed_medians,
     draw_median_correlations,
     moments_of_crossed_draws,
@@ -47,12 +48,13 @@ from neuroarena.statistics.power import (
 from neuroarena.statistics.pseudovalues import (
     correlation_cells,
     left_out_correlations,
+    left_out_rank_correlations,
     left_out_rdm_correlations,
     pseudovalues,
     signed_square,
 )
 from neuroarena.statistics.ranks import rank_probabilities, rank_stability, ranking, ranks
-from neuroarena.statistics.seeds import add_seeds, seed_variances
+from neuroarena.statistics.seeds import add_seeds, add_seeds_to_intervals, seed_variances
 from neuroarena.statistics.sensitivity import Sensitivity, kendall_tau_b, sensitivity
 from neuroarena.statistics.signflip import sign_flip_p
 from neuroarena.statistics.sizing import half_width, meets_resolution, required_units
@@ -71,6 +73,7 @@ __all__ = [
     "Sensitivity",
     "TransferDraws",
     "add_seeds",
+    "add_seeds_to_intervals",
     "all_track_score",
     "average_ranks",
     "better_power",
@@ -86,6 +89,7 @@ __all__ = [
     "crossed",
     "crossed_draw_intervals",
     "crossed_intervals",
+    "draw_crossed_means",
     "draw_crossed_medians",
     "draw_intervals",
     "draw_level_medians",
@@ -105,6 +109,7 @@ __all__ = [
     "leave_out",
     "leave_out_columns",
     "left_out_correlations",
+    "left_out_rank_correlations",
     "left_out_rdm_correlations",
     "letter_groups",
     "letters",

@@ -63,14 +63,25 @@ def crossed(cells: Cells, images_per_feature: float | None = None, tie_break: Ti
         return _one_factor(cells, enough.index(True)) if any(enough) else _no_factor(cells)
     first, second, noise = factor_variances(cells)
     effective = [effective_levels(weights) for weights in cells.weights]
+    scope = f"random: {sizes[0]} {cells.nouns[0]} x {sizes[1]} {cells.nouns[1]}"
     if images_per_feature is not None and images_per_feature < ENOUGH_IMAGES_PER_FEATURE:
-        noise = np.zeros_like(noise)
+        noise, scope = np.zeros_like(noise), f"{scope}; {few_images_clause(cells.nouns[0])}"
     variance = np.maximum(first + second - noise, np.maximum(first, second))
     df = satterthwaite(variance, [(first, effective[0] - 1), (second, effective[1] - 1)])
-    scope = f"random: {sizes[0]} {cells.nouns[0]} x {sizes[1]} {cells.nouns[1]}"
     return make_moments(
         cells.teams, cells.scores, cells.scale, scope, se=np.sqrt(variance), df=df, n_levels=min(sizes)
     )
+
+
+def few_images_clause(noun: str) -> str:
+    """Say in a scope that the noise of the cells was not subtracted, because the fit varies too.
+
+    Examples
+    --------
+    >>> few_images_clause("images")
+    'fewer than 5 images per fitted feature'
+    """
+    return f"fewer than {ENOUGH_IMAGES_PER_FEATURE:g} {noun} per fitted feature"
 
 
 def crossed_intervals(
@@ -103,7 +114,7 @@ def crossed_intervals(
     >>> bool(found.loc["a", "low"] < found.loc["a", "score"] < found.loc["a", "high"])
     True
     """
-    ends = np.full((2, len(cells.teams)), np.nan)
+    ends, known = np.full((2, len(cells.teams)), np.nan), np.full((2, len(cells.teams)), np.nan)
     for at in range(len(cells.teams)):
         against = replace(
             cells,
@@ -117,7 +128,8 @@ def crossed_intervals(
             skew = found.skew if found.teams[1] is None else -found.skew
             moments = (found.se, found.df, skew, found.g_eff, round(1 - level, 12))
             ends[:, at] = np.ravel(guarded_interval(cells.scores[at], *moments))
-    return bounded_intervals(cells.teams, cells.scores, ends[0], ends[1], bounds)
+            known[:, at] = found.se[0], found.df[0]
+    return bounded_intervals(cells.teams, cells.scores, (ends[0], ends[1]), (known[0], known[1]), bounds)
 
 
 def factor_variances(cells: Cells) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

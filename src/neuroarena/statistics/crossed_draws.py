@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from neuroarena.statistics.cells import cells_of_arrays
+from neuroarena.statistics.cells import Cells, cells_of_arrays
+from neuroarena.statistics.crossed import ENOUGH_IMAGES_PER_FEATURE, few_images_clause
 from neuroarena.statistics.guarded import guarded_interval
 from neuroarena.statistics.jackknife import bounded_intervals
 from neuroarena.statistics.left_out import MINIMUM_LEVELS, check_finite
@@ -45,6 +46,9 @@ class CrossedDraws:
         Number of levels of the two factors.
     nouns
         What they are, in the plural.
+    images_per_feature
+        Levels of the first factor for each feature that a team's predictions were fitted with (teams,); None where
+        nothing was fitted.
 
     Raises
     ------
@@ -59,6 +63,7 @@ class CrossedDraws:
     both: np.ndarray
     sizes: tuple[int, int]
     nouns: tuple[str, str] = ("images", "neuroids")
+    images_per_feature: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         """Check the numbers."""
@@ -134,7 +139,8 @@ def moments_of_crossed_draws(draws: CrossedDraws, tie_break: TieBreak = None) ->
 
     Drawing both factors counts the noise of the cells three times, each alone counts it once:
     V = 2 (V_first + V_second) - V_both counts it once, and is kept between the larger single variance and
-    V_both. A factor with fewer than 6 levels is fixed and named in the scope.
+    V_both. Where either team was fitted on fewer than 5 images per feature, V = V_first + V_second, because draws of
+    images do not show how the fit itself varies. A factor with fewer than 6 levels is fixed and named in the scope.
 
     Parameters
     ----------
@@ -156,17 +162,34 @@ def moments_of_crossed_draws(draws: CrossedDraws, tie_break: TieBreak = None) ->
         draw_variances(scores[:, order]) for scores in (draws.first, draws.second, draws.both)
     )
     larger = np.maximum(first, second)
-    variance = np.maximum(np.minimum(2 * (first + second) - both, both), larger)
+    few = _few_images(draws, order)
+    variance = np.maximum(
+        np.where(few, first + second, np.minimum(2 * (first + second) - both, both)), larger
+    )
     df = satterthwaite(variance, [(first, draws.sizes[0] - 1.0), (second, draws.sizes[1] - 1.0)])
-    return make_moments(
+    scope = f"random: {draws.sizes[0]} {draws.nouns[0]} x {draws.sizes[1]} {draws.nouns[1]}"
+    moments = make_moments(
         [draws.teams[at] for at in order],
         draws.point[order],
         scale[order],
-        f"random: {draws.sizes[0]} {draws.nouns[0]} x {draws.sizes[1]} {draws.nouns[1]}",
+        scope,
         se=np.sqrt(variance),
         df=df,
         n_levels=min(draws.sizes),
     )
+    return rescope(
+        moments, np.where(few, f"{scope}; {few_images_clause(draws.nouns[0])}", scope).astype(object)
+    )
+
+
+def _few_images(draws: CrossedDraws, order: np.ndarray) -> np.ndarray:
+    """Return for each pair whether either team was fitted on too few images (pairs,)."""
+    above, below = np.triu_indices(len(order), 1)
+    if draws.images_per_feature is None:
+        return np.zeros(len(above), dtype=bool)
+    few = np.asarray(draws.images_per_feature)[order] < ENOUGH_IMAGES_PER_FEATURE
+    found: np.ndarray = few[above] | few[below]
+    return found
 
 
 def crossed_draw_intervals(
@@ -188,19 +211,24 @@ def crossed_draw_intervals(
     pandas.DataFrame
         As `score_intervals` returns it.
     """
-    ends = np.full((2, len(draws.teams)), np.nan)
+    ends, known = np.full((2, len(draws.teams)), np.nan), np.full((2, len(draws.teams)), np.nan)
     for at, team in enumerate(draws.teams):
         first, second, both = (
             np.column_stack([scores[:, at], np.zeros(len(scores))])
             for scores in (draws.first, draws.second, draws.both)
         )
         point = np.array([draws.point[at], 0.0])
-        against = CrossedDraws((team, None), point, first, second, both, draws.sizes, draws.nouns)
+        images = draws.images_per_feature
+        against = CrossedDraws(
+            (team, None), point, first, second, both, draws.sizes, draws.nouns,
+            None if images is None else np.array([images[at], np.inf]),
+        )  # fmt: skip
         found = moments_of_crossed_draws(against)
         if found.n_levels[0] >= MINIMUM_LEVELS:
             moments = (found.se, found.df, 0.0, found.g_eff, round(1 - level, 12))
             ends[:, at] = np.ravel(guarded_interval(draws.point[at], *moments))
-    return bounded_intervals(draws.teams, draws.point, ends[0], ends[1], bounds)
+            known[:, at] = found.se[0], found.df[0]
+    return bounded_intervals(draws.teams, draws.point, (ends[0], ends[1]), (known[0], known[1]), bounds)
 
 
 def draw_crossed_medians(
@@ -239,21 +267,64 @@ def draw_crossed_medians(
     >>> draws.both.shape, moments_of_crossed_draws(draws).teams
     ((200, 2), ('a', 'b'))
     """
-    checked = cells_of_arrays(cells, nouns)
-    n_images, n_neuroids = (len(count) for count in checked.counts)
+    checked = cells_of_arrays(cells, nouns, points)
+
+    def over(values: np.ndarray, counts: np.ndarray | None) -> np.ndarray:
+        return np.median(values, axis=1) if counts is None else weighted_medians(values, counts)
+
+    return _draw_cells(checked, over, combiner, n_draws, rng)
+
+
+def draw_crossed_means(
+    cells: Cells, n_draws: int = N_DRAWS, rng: np.random.Generator | None = None
+) -> CrossedDraws:
+    """Draw the levels of one factor, of the other and of both, and take means: for shares of ranks.
+
+    Verdicts on means come from `crossed`, which draws nothing.
+
+    Parameters
+    ----------
+    cells
+        Complete cells of two factors.
+    n_draws, rng
+        As in `draw_crossed_medians`.
+
+    Examples
+    --------
+    >>> cells = cells_of_arrays({"a": np.array([[0.0, 1.0], [2.0, 5.0]])}, ("images", "subjects"))
+    >>> np.unique(draw_crossed_means(cells, n_draws=50).first).tolist()
+    [0.5, 2.0, 3.5]
+    """
+
+    def over(values: np.ndarray, counts: np.ndarray | None) -> np.ndarray:
+        if counts is None:
+            return np.asarray(values.mean(axis=1))
+        return np.asarray((values * counts).sum(axis=1) / counts.sum(axis=1))
+
+    return _draw_cells(cells, over, lambda means, _: means, n_draws, rng)
+
+
+def _draw_cells(
+    cells: Cells,
+    over: Callable[[np.ndarray, np.ndarray | None], np.ndarray],
+    combiner: Callable[[np.ndarray, Any], np.ndarray],
+    n_draws: int,
+    rng: np.random.Generator | None,
+) -> CrossedDraws:
+    """Draw both factors of complete cells: means over the first, then `over` the second, as often as each occurs."""
+    n_first, n_second = (len(count) for count in cells.counts)
     rng = np.random.default_rng(0) if rng is None else rng
-    images = draw_counts(n_images, n_draws, rng) / n_images
-    neuroids = draw_counts(n_neuroids, n_draws, rng)
+    rows = draw_counts(n_first, n_draws, rng) / n_first
+    columns = draw_counts(n_second, n_draws, rng)
     drawn: dict[str, list[np.ndarray]] = {"first": [], "second": [], "both": []}
-    for team, own in cells.items():
-        values = np.asarray(own, dtype=np.float64)
-        means = images @ values
-        drawn["first"].append(combiner(np.median(means, axis=1), team))
-        drawn["second"].append(combiner(weighted_medians(values.mean(axis=0)[None, :], neuroids), team))
-        drawn["both"].append(combiner(weighted_medians(means, neuroids), team))
+    for at, team in enumerate(cells.teams):
+        values = cells.values[:, at].reshape(n_first, n_second)
+        means = rows @ values
+        drawn["first"].append(combiner(over(means, None), team))
+        drawn["second"].append(combiner(over(values.mean(axis=0)[None, :], columns), team))
+        drawn["both"].append(combiner(over(means, columns), team))
     first, second, both = (np.column_stack(drawn[name]) for name in ("first", "second", "both"))
-    point = np.array([points[team] for team in cells], dtype=np.float64)
-    return CrossedDraws(tuple(cells), point, first, second, both, (n_images, n_neuroids), nouns)
+    return CrossedDraws(cells.teams, cells.scores, first, second, both, (n_first, n_second), cells.nouns)
 
 
 def _larger_factor(draws: CrossedDraws, tie_break: TieBreak) -> Moments:

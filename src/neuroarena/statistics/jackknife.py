@@ -90,7 +90,8 @@ def score_intervals(
     Returns
     -------
     pandas.DataFrame
-        Indexed by team in the given order: `score`, `low`, `high`; the ends are NaN below 6 levels.
+        Indexed by team in the given order: `score`, `low`, `high`, and the standard error and degrees of freedom they
+        were made from, `se` and `df`; all but the score are NaN below 6 levels.
 
     Raises
     ------
@@ -102,30 +103,52 @@ def score_intervals(
     >>> from neuroarena.statistics.left_out import leave_out
     >>> left = leave_out({"a": [0.6, 0.7, 0.8, 0.7, 0.6, 0.8]})
     >>> score_intervals(left, bounds=(0, 1)).round(4).to_dict("records")
-    [{'score': 0.7, 'low': 0.6061, 'high': 0.7939}]
+    [{'score': 0.7, 'low': 0.6061, 'high': 0.7939, 'se': 0.0365, 'df': 5.0}]
     """
     if not 0 < level < 1:
         raise InputError(f"The level of an interval must lie between 0 and 1; got {level}.")
-    low = high = np.full(len(left_out.teams), np.nan)
+    low = high = se = df = np.full(len(left_out.teams), np.nan)
     if left_out.n_levels >= MINIMUM_LEVELS:
         se, skew = jackknife_rows(left_out.scores.T.copy(), left_out.point)
         se = np.where(se <= RELATIVE_TOLERANCE * left_out.scale, 0.0, se)
-        df = left_out.g_eff - 1.0
+        df = np.full(len(se), left_out.g_eff - 1.0)
         low, high = guarded_interval(left_out.point, se, df, skew, left_out.g_eff, round(1 - level, 12))
-    return bounded_intervals(left_out.teams, left_out.point, low, high, bounds)
+    return bounded_intervals(left_out.teams, left_out.point, (low, high), (se, df), bounds)
 
 
 def bounded_intervals(
-    teams: Sequence[Any], point: np.ndarray, low: np.ndarray, high: np.ndarray, bounds: tuple[float, float]
+    teams: Sequence[Any],
+    point: np.ndarray,
+    ends: tuple[np.ndarray, np.ndarray],
+    moments: tuple[np.ndarray, np.ndarray],
+    bounds: tuple[float, float],
 ) -> pd.DataFrame:
-    """Return intervals as a table, cut at the bounds; `score`, `low`, `high`, NaN where an end is not known.
+    """Return intervals as a table, their ends cut at the bounds.
+
+    Parameters
+    ----------
+    teams, point
+        Team names and their scores (teams,).
+    ends
+        Low and high ends (teams,); NaN where they are not known.
+    moments
+        Standard errors and degrees of freedom (teams,).
+    bounds
+        Lowest and highest value that a score can have.
+
+    Returns
+    -------
+    pandas.DataFrame
+        As `score_intervals` returns it.
 
     Examples
     --------
-    >>> bounded_intervals(["a"], np.array([0.9]), np.array([0.7]), np.array([1.1]), (0, 1)).to_dict("records")
-    [{'score': 0.9, 'low': 0.7, 'high': 1.0}]
+    >>> ends, moments = (np.array([0.7]), np.array([1.1])), (np.array([0.1]), np.array([11.0]))
+    >>> bounded_intervals(["a"], np.array([0.9]), ends, moments, (0, 1)).to_dict("records")
+    [{'score': 0.9, 'low': 0.7, 'high': 1.0, 'se': 0.1, 'df': 11.0}]
     """
     # An interval holds its own point, also where a score lies outside the stated range.
-    low = np.minimum(np.maximum(low, bounds[0]), point)
-    high = np.maximum(np.minimum(high, bounds[1]), point)
-    return pd.DataFrame({"score": point, "low": low, "high": high}, index=pd.Index(teams, name="team"))
+    low = np.minimum(np.maximum(ends[0], bounds[0]), point)
+    high = np.maximum(np.minimum(ends[1], bounds[1]), point)
+    columns = {"score": point, "low": low, "high": high, "se": moments[0], "df": moments[1]}
+    return pd.DataFrame(columns, index=pd.Index(teams, name="team"))

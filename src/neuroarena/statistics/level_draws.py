@@ -218,14 +218,15 @@ def draw_intervals(
     --------
     >>> draws = draw_medians({"a": [0.6, 0.7, 0.8, 0.7, 0.6, 0.8]})
     >>> draw_intervals(draws, bounds=(0, 1)).round(2).to_dict("records")
-    [{'score': 0.7, 'low': 0.55, 'high': 0.85}]
+    [{'score': 0.7, 'low': 0.55, 'high': 0.85, 'se': 0.06, 'df': 5.0}]
     """
-    low = high = np.full(len(draws.teams), np.nan)
+    low = high = se = df = np.full(len(draws.teams), np.nan)
     n_levels, g_eff = len(draws.weights), effective_levels(draws.weights)
     if n_levels >= MINIMUM_LEVELS:
         se = draws.scores.std(axis=0, ddof=1) * np.sqrt(n_levels / (n_levels - 1))
-        low, high = guarded_interval(draws.point, se, g_eff - 1.0, 0.0, g_eff, round(1 - level, 12))
-    return bounded_intervals(draws.teams, draws.point, low, high, bounds)
+        df = np.full(len(se), g_eff - 1.0)
+        low, high = guarded_interval(draws.point, se, df, 0.0, g_eff, round(1 - level, 12))
+    return bounded_intervals(draws.teams, draws.point, (low, high), (se, df), bounds)
 
 
 def draw_whole_levels(

@@ -97,7 +97,7 @@ def left_out_rdm_correlations(
     Parameters
     ----------
     model
-        Dissimilarities of the images, symmetric (images, images); ranks of them for Spearman's correlation.
+        Dissimilarities of the images, symmetric (images, images).
     subjects
         The same for each subject (subjects, images, images).
     transform
@@ -122,15 +122,8 @@ def left_out_rdm_correlations(
     >>> score.round(6).tolist(), left_out.shape
     ([1.0, -1.0], (5, 2))
     """
-    x, y = np.asarray(model, dtype=np.float64), np.asarray(subjects, dtype=np.float64)
+    x, y = _check_rdms(model, subjects)
     n_images = len(x)
-    if x.ndim != 2 or y.ndim != 3 or x.shape != y.shape[1:] or x.shape[0] != x.shape[1] or n_images < 4:
-        raise InputError(
-            "The RDMs must be (images, images) and (subjects, images, images) with at least four images; "
-            f"got {x.shape} and {y.shape}."
-        )
-    if not (np.isfinite(x).all() and np.isfinite(y).all()):
-        raise InputError("Every dissimilarity must be finite. Nothing was judged.")
     pairs = 1.0 - np.eye(n_images)
     n = n_images * (n_images - 1) / 2
     x = (x - (x * pairs).sum() / (2 * n)) * pairs
@@ -145,6 +138,73 @@ def left_out_rdm_correlations(
     )
     _check_defined(score, left_out, "subject")
     return (score, left_out) if transform is None else (transform(score), transform(left_out))
+
+
+def left_out_rank_correlations(model: np.ndarray, subjects: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return Spearman's correlation of a model's RDM with that of each subject, on all images and without each.
+
+    Leaving out an image drops its row and its column, and what remains is ranked again: ranks that are kept
+    would hide how far the ranks themselves depend on an image. Equal dissimilarities share their mean rank.
+
+    Parameters
+    ----------
+    model, subjects
+        As in `left_out_rdm_correlations`.
+
+    Returns
+    -------
+    score, left_out
+        (subjects,) and (images, subjects).
+
+    Raises
+    ------
+    InputError
+        As in `left_out_rdm_correlations`.
+
+    Examples
+    --------
+    >>> places = np.array([0.0, 1.0, 3.0, 7.0, 8.0])
+    >>> rdm = np.abs(places[:, None] - places)
+    >>> score, left_out = left_out_rank_correlations(rdm, np.stack([rdm**3, -rdm]))
+    >>> score.round(6).tolist(), left_out.round(6)[0].tolist()
+    ([1.0, -1.0], [1.0, -1.0])
+    """
+    x, y = _check_rdms(model, subjects)
+    first, second = np.triu_indices(len(x), 1)
+    # Sorted once: the rank of a value among those that remain is a count over its place in the order.
+    places = [np.unique(rdm[first, second], return_inverse=True)[1] for rdm in (x, *y)]
+    kept = [np.ones(len(first), dtype=bool), *((first != at) & (second != at) for at in range(len(x)))]
+    found = np.array([_correlate_ranks([place[remains] for place in places]) for remains in kept])
+    _check_defined(found[0], found[1:], "subject")
+    return found[0], found[1:]
+
+
+def _correlate_ranks(places: list[np.ndarray]) -> np.ndarray:
+    """Return the correlation of the first variable's ranks with those of each other; NaN where one is all equal."""
+    ranks = []
+    for place in places:
+        occurs = np.bincount(place)
+        mean_rank = np.cumsum(occurs) - (occurs - 1) / 2
+        ranks.append(mean_rank[place] - (len(place) + 1) / 2)
+    model, *subjects = ranks
+    products = np.array([model @ each for each in subjects])
+    squares = (model @ model) * np.array([each @ each for each in subjects])
+    undefined = np.full(len(subjects), np.nan)
+    found: np.ndarray = np.divide(products, np.sqrt(squares), out=undefined, where=squares > 0)
+    return found
+
+
+def _check_rdms(model: np.ndarray, subjects: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return an RDM (images, images) and those of the subjects (subjects, images, images), or refuse them."""
+    x, y = np.asarray(model, dtype=np.float64), np.asarray(subjects, dtype=np.float64)
+    if x.ndim != 2 or y.ndim != 3 or x.shape != y.shape[1:] or x.shape[0] != x.shape[1] or len(x) < 4:
+        raise InputError(
+            "The RDMs must be (images, images) and (subjects, images, images) with at least four images; "
+            f"got {x.shape} and {y.shape}."
+        )
+    if not (np.isfinite(x).all() and np.isfinite(y).all()):
+        raise InputError("Every dissimilarity must be finite. Nothing was judged.")
+    return x, y
 
 
 def correlation_cells(

@@ -7,8 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from neuroarena.errors import InputError
+from neuroarena.statistics.guarded import guarded_interval
+from neuroarena.statistics.jackknife import bounded_intervals
 from neuroarena.statistics.moments import Moments, satterthwaite
 
 NOT_MEASURED = "training noise not measured"
@@ -118,3 +121,54 @@ def add_seeds(moments: Moments, seeds: Mapping[Any, np.ndarray]) -> Moments:
         skew=np.where(changed, 0.0, moments.skew),
         scope=scope,
     )
+
+
+def add_seeds_to_intervals(
+    intervals: pd.DataFrame,
+    seeds: Mapping[Any, np.ndarray],
+    level: float = 0.95,
+    bounds: tuple[float, float] = (-np.inf, np.inf),
+) -> pd.DataFrame:
+    """Add the training noise of each team to the interval of its own score.
+
+    V = V_units + max(V_seeds - V_cells, 0), with Satterthwaite's degrees of freedom and no skew term, as for pairs. No
+    end moves inwards: the interval without training noise, which has a skew term, lies inside.
+
+    Parameters
+    ----------
+    intervals
+        From `score_intervals` or one of its likes, of the scores averaged over seeds.
+    seeds
+        As in `add_seeds`; a team without several seeds keeps its interval.
+    level, bounds
+        As in `score_intervals`.
+
+    Raises
+    ------
+    InputError
+        When the scores of a team are not a finite matrix.
+
+    Examples
+    --------
+    >>> from neuroarena.statistics import leave_out, score_intervals
+    >>> rng = np.random.default_rng(0)
+    >>> trained = rng.normal(size=(4, 1)) + rng.normal(size=(4, 12))
+    >>> alone = score_intervals(leave_out({"a": trained.mean(axis=0)}))
+    >>> both = add_seeds_to_intervals(alone, {"a": trained})
+    >>> bool(both.loc["a", "low"] < alone.loc["a", "low"] < alone.loc["a", "high"] < both.loc["a", "high"])
+    True
+    """
+    found = intervals.copy()
+    for team in found.index:
+        if len(np.atleast_1d(seeds.get(team, ()))) < 2 or np.isnan(found.loc[team, "low"]):
+            continue
+        between, noise = seed_variances(seeds[team])
+        units, freedom = np.array([found.loc[team, "se"] ** 2]), found.loc[team, "df"]
+        variance = units + max(between - noise, 0.0)
+        parts = [(units, freedom), (np.array([between]), len(seeds[team]) - 1.0)]
+        se, df = np.sqrt(variance), satterthwaite(variance, parts)
+        point = np.array([found.loc[team, "score"]])
+        low, high = guarded_interval(point, se, df, 0.0, df + 1.0, round(1 - level, 12))
+        ends = np.minimum(low, found.loc[team, "low"]), np.maximum(high, found.loc[team, "high"])
+        found.loc[[team]] = bounded_intervals([team], point, ends, (se, df), bounds)
+    return found

@@ -124,7 +124,8 @@ def test_models_are_judged_over_images_and_neuroids(two_models):
     ranking = Board(entries_from_results(two_models), Rules(n_draws=100)).rankings[0]
     n_images = two_models[0].predictions["id"].nunique()
     (row,) = ranking.verdicts.itertuples()
-    assert row.scope == f"random: {n_images} images x 7 neuroids; for these 2 subjects"
+    few = "fewer than 5 images per fitted feature"  # 60 images and 48 pixels
+    assert row.scope == f"random: {n_images} images x 7 neuroids; {few}; for these 2 subjects"
     assert row.n_levels == 7
     assert row.delta == pytest.approx(abs(two_models[0].score - two_models[1].score))
     assert (ranking.table["ci95_low"] < ranking.table["score"]).all()
@@ -157,3 +158,106 @@ def test_models_without_the_contributions_of_images_have_no_verdict(two_models):
     assert ranking.verdicts["verdict"].tolist() == ["none"]
     assert ranking.table["ci95_low"].isna().all()
     assert any("what each image adds" in warning for warning in ranking.warnings)
+
+
+def of_enough_images(result, features):
+    """The same result, had it been fitted with other numbers of features."""
+    reported = {**result.record.reported, "fitted_features": features}
+    return replace(result, record=result.record.model_copy(update={"reported": reported}))
+
+
+def test_noise_of_cells_is_subtracted_only_with_five_images_per_fitted_feature(two_models):
+    assert [one.record.reported["fitted_images"] for one in two_models] == [60, 60]
+    assert [one.record.reported["fitted_features"] for one in two_models] == [48, 48]
+    boards = {
+        features: Board(
+            entries_from_results(
+                [of_enough_images(one, own) for one, own in zip(two_models, features, strict=True)]
+            ),
+            Rules(n_draws=100),
+        )
+        for features in ((12, 12), (12, 13), (48, 48))
+    }
+    (enough,), (one_of_two,), (few,) = (board.rankings[0].verdicts.itertuples() for board in boards.values())
+    assert "per fitted feature" not in enough.scope
+    assert "fewer than 5 images per fitted feature" in one_of_two.scope
+    assert enough.se < one_of_two.se == few.se
+
+
+def rsa_of_people(people, **options):
+    """Representational similarity with several people, who see the images through noise of their own."""
+    array = recordings(neuroids=20 * people, noise=1.0)
+    names = np.repeat([f"person{number:02d}" for number in range(people)], 20)
+    return RSABenchmark(
+        "Tiny.IT-rsa",
+        array.assign_coords(subject=("neuroid", names)),
+        visual_degrees=8,
+        number_of_trials=1,
+        **options,
+    )
+
+
+@pytest.fixture(scope="module")
+def rsa_results(tmp_path_factory):
+    """Two models against eight people, written and read again."""
+    comparison = NeuralComparison(rsa_of_people(8))
+    folder = tmp_path_factory.mktemp("rsa")
+    return [load_result(evaluate(model, comparison, out=folder).folder) for model in (PixelModel(), Noise())]
+
+
+def test_what_an_image_adds_to_rsa_is_the_change_without_its_row_and_column(rsa_results):
+    from scipy.stats import spearmanr
+
+    kept = rsa_results[0].predictions
+    model, added = (np.stack(kept[name].tolist()) for name in ("values", "contributions"))
+    array = rsa_of_people(8).assembly
+    assert rsa_results[0].record.reported["contributors"] == [f"person{number:02d}" for number in range(8)]
+    for at in (0, 7):
+        own = array.isel(neuroid=slice(20 * at, 20 * at + 20))
+        person = 1 - np.corrcoef(own.transpose("presentation", "neuroid").values)
+
+        def correlation(images, person=person):
+            inner = np.ix_(images, images)
+            upper = np.triu_indices(len(images), 1)
+            return spearmanr(model[inner][upper], person[inner][upper]).statistic
+
+        for image in (0, 31, 59):
+            others = np.delete(np.arange(60), image)
+            expected = 60 * correlation(np.arange(60)) - 59 * correlation(others)
+            assert added[image, at] == pytest.approx(expected, abs=1e-3)
+
+
+def test_rsa_is_judged_over_images_and_subjects(rsa_results):
+    ranking = Board(entries_from_results(rsa_results), Rules(n_draws=100)).rankings[0]
+    (row,) = ranking.verdicts.itertuples()
+    assert row.scope == "random: 60 images x 8 subjects"
+    assert (row.a, row.verdict, row.n_levels) == ("tiny-pixels", "better", 8)
+    assert row.delta == pytest.approx(rsa_results[0].score - rsa_results[1].score)
+    ceiling = rsa_results[0].record.reported["ceiling"]
+    cells = [np.stack(one.predictions["contributions"].tolist()).astype(float) for one in rsa_results]
+    difference = (cells[0] - cells[1]) / ceiling
+    by_image, by_person, mean = difference.mean(axis=1), difference.mean(axis=0), difference.mean()
+    rest = difference - by_image[:, None] - by_person + mean
+    variances = [by_image.var(ddof=1) / 60, by_person.var(ddof=1) / 8, (rest**2).sum() / (60 * 8 * 59 * 7)]
+    expected = max(variances[0] + variances[1] - variances[2], *variances[:2])
+    assert row.se == pytest.approx(np.sqrt(expected), rel=1e-6)
+    table = ranking.table
+    assert ((table["ci95_low"] < table["score"]) & (table["score"] < table["ci95_high"])).all()
+    assert table["p_top1"].tolist() == [1.0, 0.0]
+
+
+@pytest.mark.parametrize("people", [2, 5])
+def test_few_subjects_are_fixed_and_named(people):
+    comparison = NeuralComparison(rsa_of_people(people))
+    results = [evaluate(model, comparison) for model in (PixelModel(), Noise())]
+    ranking = Board(entries_from_results(results), Rules(n_draws=100)).rankings[0]
+    (row,) = ranking.verdicts.itertuples()
+    assert row.scope == f"random: 60 images; for these {people} subjects"
+    assert (row.n_levels, row.verdict) == (60, "better")
+
+
+def test_a_score_that_boards_cannot_split_by_image_has_no_verdict():
+    comparison = NeuralComparison(rsa_of_people(8, similarity_metric="rdm_cv"))
+    results = [evaluate(model, comparison) for model in (PixelModel(), Noise())]
+    ranking = Board(entries_from_results(results), Rules(n_draws=100)).rankings[0]
+    assert ranking.verdicts["verdict"].tolist() == ["none"]

@@ -162,4 +162,8 @@ def _reported(found: Score, kept: KeptRows | None, predictions: pd.DataFrame | N
     }
     if kept is not None and predictions is not None:
         said["columns"] = list(kept.columns)
+        if "contributions" in predictions.columns:
+            said["contributors"] = list(kept.contributors)
+        if kept.fitted is not None:
+            said["fitted_images"], said["fitted_features"] = kept.fitted.images, kept.fitted.features
     return said

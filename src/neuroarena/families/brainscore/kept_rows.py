@@ -12,6 +12,14 @@ import numpy as np
 import pandas as pd
 
 
+@dataclass(frozen=True)
+class FittedSize:
+    """What a regression was fitted with: images of all its training parts together, and features of the model."""
+
+    images: int
+    features: int
+
+
 @dataclass
 class KeptRows:
     """Rows that metrics offered: one per (split, stimulus), each a list of numbers.
@@ -20,6 +28,10 @@ class KeptRows:
     ----------
     columns : tuple of str
         What the numbers of a row belong to: neuroids, or stimuli for rows of a dissimilarity matrix.
+    contributors : tuple of str
+        What the numbers of a row's contributions belong to: neuroids, or subjects.
+    fitted : FittedSize or None
+        What the predictions were fitted with; None where nothing was fitted.
     """
 
     splits: list[str] = field(default_factory=list)
@@ -27,11 +39,14 @@ class KeptRows:
     values: list[np.ndarray] = field(default_factory=list)
     contributions: list[np.ndarray] = field(default_factory=list)
     columns: tuple[str, ...] = ()
+    contributors: tuple[str, ...] = ()
+    fitted: FittedSize | None = None
 
     def table(self) -> pd.DataFrame | None:
         """Return the rows as a table of split, id and values (float32); None when nothing was offered.
 
-        Where every row has them, ``contributions`` follow: what the image adds to the score of each neuroid.
+        Where every row has them, ``contributions`` follow: what the image adds to the score of each neuroid
+        or subject.
         """
         if not self.ids:
             return None
@@ -41,6 +56,7 @@ class KeptRows:
         return pd.DataFrame(columns)
 
 
+Contributions = Callable[[], np.ndarray | None]
 _LISTENER: ContextVar[KeptRows | None] = ContextVar("neuroarena_kept_rows", default=None)
 
 
@@ -60,7 +76,8 @@ def offer_rows(
     values: np.ndarray,
     columns: Sequence[Any] | np.ndarray,
     split: str | None = None,
-    contributions: Callable[[], np.ndarray | None] = lambda: None,
+    contributions: Contributions = lambda: None,
+    fitted: FittedSize | None = None,
 ) -> None:
     """Offer predictions to whoever keeps them; costs nothing when nobody does.
 
@@ -77,6 +94,8 @@ def offer_rows(
     contributions : callable
         Computes what each stimulus adds to the score of each column, (n, columns), if somebody keeps it; None where
         that is not defined.
+    fitted : FittedSize, optional
+        What the predictions were fitted with.
     """
     kept = _LISTENER.get()
     if kept is None:
@@ -90,4 +109,25 @@ def offer_rows(
     found = contributions()
     if found is not None:
         kept.contributions += list(np.asarray(found, dtype=np.float32))
+        kept.contributors = tuple(str(each) for each in columns)
     kept.columns = tuple(str(each) for each in columns)
+    kept.fitted = fitted
+
+
+def offer_contributions(contributors: Sequence[Any], contributions: Contributions) -> None:
+    """Offer what each stimulus adds to the score of each subject, for the rows that were offered before.
+
+    Parameters
+    ----------
+    contributors : sequence
+        Subjects.
+    contributions : callable
+        Computes (rows, subjects) if somebody keeps it; None where that is not defined.
+    """
+    kept = _LISTENER.get()
+    if kept is None:
+        return
+    found = contributions()
+    if found is not None and np.shape(found) == (len(kept.ids), len(contributors)):
+        kept.contributions = list(np.asarray(found, dtype=np.float32))
+        kept.contributors = tuple(str(each) for each in contributors)

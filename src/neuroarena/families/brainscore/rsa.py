@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -14,6 +15,8 @@ from neuroarena.families.brainscore.benchmark import BenchmarkBase, normalise
 from neuroarena.families.brainscore.brain_model import BrainModel, check_model
 from neuroarena.families.brainscore.brain_score import Score, as_score
 from neuroarena.families.brainscore.errors import ConfigError, DataQualityError, named
+from neuroarena.families.brainscore.kept_rows import offer_contributions
+from neuroarena.families.brainscore.metrics.rdm import RDMSimilarity
 from neuroarena.families.brainscore.neural import (
     bins_to_record,
     check_metric,
@@ -81,11 +84,12 @@ class RSABenchmark(BenchmarkBase):
         self.checked_ceiling()
         candidate.start_recording(self.region, time_bins=self.timebins)
         source = show_stimuli(candidate, self._stimuli, self._visual_degrees, self._number_of_trials)
-        subjects = self._assembly["subject"].values
-        scores = [
-            float(self._similarity_metric(source, self._assembly.isel(neuroid=subjects == subject)))
-            for subject in self.subjects
-        ]
+        owners = self._assembly["subject"].values
+        recorded = [self._assembly.isel(neuroid=owners == subject) for subject in self.subjects]
+        scores = [float(self._similarity_metric(source, each)) for each in recorded]
+        if type(self._similarity_metric) is RDMSimilarity:
+            share = functools.partial(self._similarity_metric.contributions, source, recorded)
+            offer_contributions(self.subjects, share)
         values = xr.DataArray(scores, dims="subject", coords={"subject": self.subjects})
         if not np.isfinite(scores).all():
             bad = [

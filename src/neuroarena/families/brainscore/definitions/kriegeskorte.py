@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,8 +19,12 @@ from neuroarena.families.brainscore.brain_score import Score
 from neuroarena.families.brainscore.ceilings import rdm_ceiling
 from neuroarena.families.brainscore.definitions.files import mark_simulated, plain_folder
 from neuroarena.families.brainscore.errors import ConfigError
-from neuroarena.families.brainscore.kept_rows import offer_rows
-from neuroarena.families.brainscore.metrics.rdm import compare_rdms, dissimilarities
+from neuroarena.families.brainscore.kept_rows import offer_contributions, offer_rows
+from neuroarena.families.brainscore.metrics.rdm import (
+    compare_rdms,
+    dissimilarities,
+    image_contributions,
+)
 from neuroarena.families.brainscore.neural import show_stimuli
 from neuroarena.families.brainscore.stimuli import StimulusSet
 
@@ -98,6 +103,7 @@ class DissimilarityBenchmark(BenchmarkBase):
         values = source.transpose("presentation", "neuroid").values[place]
         rdm = dissimilarities(values, np.array(self.stimuli.ids), "model")
         offer_rows(self.stimuli.ids, rdm, self.stimuli.ids, "dissimilarities")
+        offer_contributions(self.subjects, functools.partial(image_contributions, rdm, self.rdms))
         return self.compare(rdm)
 
     def compare(self, rdm: npt.ArrayLike) -> Score:

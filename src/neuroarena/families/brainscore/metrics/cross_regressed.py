@@ -14,7 +14,7 @@ from neuroarena.errors import InputError
 from neuroarena.families.brainscore.assemblies import flat
 from neuroarena.families.brainscore.brain_score import Score
 from neuroarena.families.brainscore.errors import AlignmentError, ConfigError, DataQualityError, named
-from neuroarena.families.brainscore.kept_rows import offer_rows
+from neuroarena.families.brainscore.kept_rows import FittedSize, offer_rows
 from neuroarena.families.brainscore.metrics.alignment import (
     Aligned,
     align,
@@ -118,10 +118,11 @@ class CrossRegressedCorrelation(Metric):
         check_varies(pair.target, "target")
         splits = self.cross_validation.divide(len(pair.ids), pair.strata)
         predictions = self.regression.cross_predict(pair.source, pair.target, splits)
+        fitted = FittedSize(*pair.source.shape)
         values = []
         for number, ((_, test), predicted) in enumerate(zip(splits, predictions, strict=True)):
             share = functools.partial(self._contributions, predicted, pair.target[test])
-            offer_rows(pair.ids[test], predicted, pair.neuroid_ids, f"{number:03d}", share)
+            offer_rows(pair.ids[test], predicted, pair.neuroid_ids, f"{number:03d}", share, fitted)
             values.append(self.correlation(predicted, pair.target[test]))
         raw = split_table(np.stack(values), pair.neuroids)
         return finished(self.aggregate(raw), raw)
@@ -167,7 +168,8 @@ class CrossRegressedCorrelation(Metric):
         check_varies(train.source, "source")
         predicted = self.regression.fit(train.source, train.target).predict(test.source)
         share = functools.partial(self._contributions, predicted, test.target)
-        offer_rows(test.ids, predicted, train.neuroid_ids, contributions=share)
+        fitted = FittedSize(*train.source.shape)
+        offer_rows(test.ids, predicted, train.neuroid_ids, contributions=share, fitted=fitted)
         return xr.DataArray(
             self.correlation(predicted, test.target), dims=("neuroid",), coords=train.neuroids
         )

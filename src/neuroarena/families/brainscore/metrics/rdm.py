@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import xarray as xr
 
+from neuroarena.errors import InputError
 from neuroarena.families.brainscore.brain_score import Score
 from neuroarena.families.brainscore.errors import ConfigError, DataQualityError, named
 from neuroarena.families.brainscore.kept_rows import offer_rows
@@ -17,6 +18,7 @@ from neuroarena.families.brainscore.metrics.alignment import align
 from neuroarena.families.brainscore.metrics.folds import Array
 from neuroarena.families.brainscore.metrics.metric import Metric, spearman
 from neuroarena.families.brainscore.metrics.splits import CrossValidation, cross_validation
+from neuroarena.statistics import left_out_rank_correlations, pseudovalues
 
 Pooling = Literal["mean", "rank"]
 
@@ -160,6 +162,36 @@ class RDMSimilarity(Metric):
         value = compare_rdms(model, dissimilarities(pair.target, pair.ids, "target"))
         neuroids = pair.target.shape[1]
         return Score(value, n_neuroids_used=neuroids, n_neuroids_total=neuroids)
+
+    def contributions(self, source: xr.DataArray, targets: Sequence[xr.DataArray]) -> Array | None:
+        """Return what each stimulus adds to the score of each recording: see :func:`image_contributions`."""
+        pairs = [align(source, target) for target in targets]
+        model = dissimilarities(pairs[0].source, pairs[0].ids, "source")
+        return image_contributions(
+            model, np.stack([dissimilarities(pair.target, pair.ids, "target") for pair in pairs])
+        )
+
+
+def image_contributions(model: Array, subjects: Array) -> Array | None:
+    """Return what each stimulus adds to Spearman's correlation with each subject, as boards judge models by.
+
+    Parameters
+    ----------
+    model : ndarray, shape (n, n)
+        Dissimilarities of the model.
+    subjects : ndarray, shape (subjects, n, n)
+        Dissimilarities of each subject.
+
+    Returns
+    -------
+    ndarray, shape (n, subjects), or None
+        Pseudo-values: n r - (n - 1) r', with r' the correlation without the stimulus's row and column. None where such
+        a correlation is not defined.
+    """
+    try:
+        return pseudovalues(*left_out_rank_correlations(model, subjects))
+    except InputError:  # fewer than four stimuli, or dissimilarities that are all equal without some stimulus
+        return None
 
 
 class RDMSimilarityCV(Metric):
