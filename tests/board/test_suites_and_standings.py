@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from entry_making import make_entry, make_manifest
 from neuroarena.board import Board, Rules, points_board, size, size_text, transfer_board
@@ -343,3 +344,18 @@ def test_boards_add_training_noise_to_the_verdicts_of_teams_with_several_seeds()
     assert noisy.verdicts["verdict"].tolist() == ["undecided"]
     assert "3 and 3 training seeds" in noisy.verdicts["scope"].iloc[0]
     assert noisy.provenance["run_seeds"] == ["0", "1", "2"]
+    for before, after in zip(alone.table.itertuples(), noisy.table.itertuples(), strict=True):
+        assert after.ci95_low < before.ci95_low < before.ci95_high <= after.ci95_high
+    # By hand: the spread of the three means, less what the cells explain, beside that of the units.
+    trained = np.stack([table["score"].to_numpy() for table in repeated[0].repeats])
+    by_seed, by_unit, mean = trained.mean(axis=1), trained.mean(axis=0), trained.mean()
+    rest = trained - by_seed[:, None] - by_unit + mean
+    seeds, cells = by_seed.var(ddof=1) / 3, (rest**2).sum() / (3 * 12 * 2 * 11)
+    units = by_unit.var(ddof=1) / 12
+    variance = units + seeds - cells
+    half = stats.t(variance**2 / (units**2 / 11 + seeds**2 / 2)).ppf(0.975) * np.sqrt(variance)
+    own, without = (ranking.table.set_index("team").loc["a"] for ranking in (noisy, alone))
+    # What the skewness of the units widens stays wide.
+    assert own["ci95_low"] == pytest.approx(min(mean - half, without["ci95_low"]))
+    assert own["ci95_high"] == pytest.approx(max(mean + half, without["ci95_high"]))
+    assert mean - half < without["ci95_low"]

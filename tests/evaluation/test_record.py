@@ -98,6 +98,30 @@ def test_a_result_shows_itself_in_one_line_with_the_interval_of_the_board(tmp_pa
     )
 
 
+def test_the_interval_of_a_result_with_several_seeds_is_that_of_the_board_and_wider_than_without_them():
+    from neuroarena.evaluation.repeats import Repeat, average_scores
+
+    once = evaluate(Mean(), toy_benchmark(), "cross")
+    first = once.unit_scores.table
+    units = pd.concat(
+        [
+            first.assign(unit=first["unit"] + f" {at}", cluster=f"person {at}", score=0.5 + 0.02 * at)
+            for at in range(8)
+        ],
+        ignore_index=True,
+    )
+    repeats = tuple(
+        Repeat(seed, replace(once.unit_scores, table=units.assign(score=units["score"] + luck)))
+        for seed, luck in enumerate((-0.04, 0.0, 0.04))
+    )
+    mean = average_scores(repeats)
+    alone = replace(once, unit_scores=mean, record=once.record.model_copy(update={"score": mean.value}))
+    noisy = replace(alone, repeats=repeats)
+    row = Board(entries_from_results([noisy])).rankings[0].table.iloc[0]
+    assert noisy.interval == pytest.approx((row["ci95_low"], row["ci95_high"]), abs=1e-12)
+    assert noisy.interval[0] < alone.interval[0] < alone.interval[1] < noisy.interval[1]
+
+
 def test_one_unit_has_no_interval(tmp_path):
     result = evaluate(Mean(), toy_benchmark(), "cross")
     table = result.unit_scores.table

@@ -23,6 +23,7 @@ from neuroarena.statistics import (
     LevelDraws,
     Moments,
     add_seeds,
+    add_seeds_to_intervals,
     caution,
     draw_intervals,
     draw_whole_levels,
@@ -46,7 +47,7 @@ class Inference:
     moments : Moments
         Of every pair; its teams stand best first.
     intervals : DataFrame
-        `score`, `low`, `high` by team; NaN below six levels.
+        `score`, `low`, `high`, `se`, `df` by team; NaN below six levels.
     noun : str
         What the independent levels are, in the plural.
     n_levels : int
@@ -150,12 +151,19 @@ def infer_levels(
     )
 
 
-def add_training_noise(inference: Inference, seeds: Mapping[str, np.ndarray]) -> Inference:
-    """Add the noise of training to the verdicts, where some team was trained with several seeds."""
+def add_training_noise(
+    inference: Inference, seeds: Mapping[str, np.ndarray], manifest: Manifest
+) -> Inference:
+    """Add the noise of training to verdicts and intervals, where some team was trained with several seeds."""
     if not seeds:
         return inference
     fixed = None if inference.fixed is None else add_seeds(inference.fixed, seeds)
-    return replace(inference, moments=add_seeds(inference.moments, seeds), fixed=fixed)
+    return replace(
+        inference,
+        moments=add_seeds(inference.moments, seeds),
+        intervals=add_seeds_to_intervals(inference.intervals, seeds, bounds=score_bounds(manifest)),
+        fixed=fixed,
+    )
 
 
 def draw_shares(

@@ -291,7 +291,7 @@ def _rank_judged(
     breaks = _tie_breaks(judged)
     roles = {one.entry.team: one.entry.role for one in judged}
     if rules.inference == "verdicts":
-        inference = add_training_noise(infer(field, manifest, breaks), seed_scores(field, manifest))
+        inference = add_training_noise(infer(field, manifest, breaks), seed_scores(field, manifest), manifest)
         draws = _draws_or_none(field, manifest, rules, about)
         again = functools.partial(draw_shares, field, manifest, rules, about, inference, draws)
         found = conclude(inference, again(), manifest, rules, breaks)

@@ -6,19 +6,15 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from neuroarena.board.entries import Judged
 from neuroarena.board.selection import Field
-from neuroarena.scoring import COMBINERS, Manifest
-from neuroarena.statistics import leave_out_columns
+from neuroarena.evaluation.levels import unit_values
+from neuroarena.scoring import Manifest
 
 NAMED = 3
 
 
 def seed_scores(field: Field, manifest: Manifest) -> dict[str, np.ndarray]:
     """Return the scores of every training seed, as :func:`neuroarena.statistics.add_seeds` takes them.
-
-    A score that is a mean over units, or a median, has the unit scores themselves. Any other has its pseudo-values
-    U S - (U - 1) S(-u), with S(-u) the score without unit u: their mean is on the scale of the score.
 
     Parameters
     ----------
@@ -33,22 +29,12 @@ def seed_scores(field: Field, manifest: Manifest) -> dict[str, np.ndarray]:
         Team -> (seeds, units), higher is better, units in the order of the ranking; only teams with several seeds.
     """
     return {
-        one.entry.team: np.stack([_values(each, field, manifest) for each in one.repeats])
+        one.entry.team: np.stack(
+            [unit_values(each.shown, each.columns, manifest, field.combine) for each in one.repeats]
+        )
         for one in field.judged
         if len(one.repeats) > 1
     }
-
-
-def _values(one: Judged, field: Field, manifest: Manifest) -> np.ndarray:
-    combiner = COMBINERS.get(manifest.combiner)
-    if field.combine is None and (combiner.name == "mean" or combiner.over == "medians"):
-        shown: np.ndarray = manifest.sign * one.shown
-        return shown
-    combine = field.combine or combiner.apply
-    left = leave_out_columns(
-        {one.entry.team: one.columns}, lambda sums: manifest.sign * np.asarray(combine(sums))
-    )
-    return left.sums[:, 0]
 
 
 def describe_training_noise(fields: Iterable[Field]) -> str | None:

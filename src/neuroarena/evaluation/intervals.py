@@ -2,28 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from neuroarena.errors import InputError
-from neuroarena.evaluation.levels import independent_levels, measure_levels, score_bounds
+from neuroarena.evaluation.levels import independent_levels, measure_levels, score_bounds, unit_values
 from neuroarena.fingerprint import digest
 from neuroarena.scoring import Manifest, UnitScores, columns_of
-from neuroarena.statistics import LeftOut, draw_intervals, score_intervals
+from neuroarena.statistics import LeftOut, add_seeds_to_intervals, draw_intervals, score_intervals
 
 
-def score_interval(unit_scores: UnitScores, manifest: Manifest) -> tuple[float, float] | None:
+def score_interval(
+    unit_scores: UnitScores, manifest: Manifest, repeats: Sequence[UnitScores] = ()
+) -> tuple[float, float] | None:
     """Return the 95 % interval of a score over its levels, low end first, in the metric's own direction.
 
     A level is a person where units are clustered by person, otherwise a unit. None when there are fewer than six
     levels, or when the score is not defined without one of them.
+
+    Parameters
+    ----------
+    unit_scores : UnitScores
+        Averaged over training seeds, where there are several.
+    manifest : Manifest
+    repeats : sequence of UnitScores
+        Of each training seed, where there are several: the noise of training widens the interval.
     """
     units = unit_scores.by_unit()
     clusters = [str(cluster) for cluster in units["cluster"]]
     labels, noun = independent_levels([str(unit) for unit in units["unit"]], clusters, manifest)
-    columns = columns_of(unit_scores, manifest)
-    columns.pop("count", None)
     try:
-        measured = measure_levels({"": columns}, manifest, labels, noun)
+        measured = measure_levels({"": _columns(unit_scores, manifest)}, manifest, labels, noun)
     except InputError:
         return None
     bounds = score_bounds(manifest)
@@ -32,10 +42,24 @@ def score_interval(unit_scores: UnitScores, manifest: Manifest) -> tuple[float, 
         if isinstance(measured, LeftOut)
         else draw_intervals(measured, bounds=bounds)
     )
+    if len(repeats) > 1:
+        seeds = np.stack([_unit_values(each, manifest) for each in repeats])
+        found = add_seeds_to_intervals(found, {"": seeds}, bounds=bounds)
     low, high = float(found["low"].iloc[0]), float(found["high"].iloc[0])
     if not np.isfinite([low, high]).all():
         return None
     return (low, high) if manifest.sign > 0 else (0.0 - high, 0.0 - low)
+
+
+def _columns(unit_scores: UnitScores, manifest: Manifest) -> dict[str, np.ndarray]:
+    columns = dict(columns_of(unit_scores, manifest))
+    columns.pop("count", None)
+    return columns
+
+
+def _unit_values(unit_scores: UnitScores, manifest: Manifest) -> np.ndarray:
+    shown = unit_scores.by_unit()["score"].to_numpy(dtype=np.float64)
+    return unit_values(shown, _columns(unit_scores, manifest), manifest)
 
 
 def derive_seed(seed: int, family: str, task: str, split: str) -> int:

@@ -80,6 +80,33 @@ def measure_levels(
     return leave_out_columns(columns, oriented, labels, _weight(columns), noun)
 
 
+def unit_values(
+    shown: np.ndarray,
+    columns: Columns,
+    manifest: Manifest,
+    combine: Callable[[Columns], np.ndarray] | None = None,
+) -> np.ndarray:
+    """Return one number per unit on the scale of the score, higher is better: what the noise of training is read from.
+
+    A score that is a mean over units, or a median, has the unit scores themselves. Any other has its pseudo-values
+    U S - (U - 1) S(-u), with S(-u) the score without unit u.
+
+    Parameters
+    ----------
+    shown : ndarray, (units,)
+        Unit scores in the metric's own direction.
+    columns, manifest, combine
+        As in :func:`measure_levels`, of one team.
+    """
+    combiner = COMBINERS.get(manifest.combiner)
+    if combine is None and (combiner.name == "mean" or combiner.over == "medians"):
+        oriented: np.ndarray = manifest.sign * shown
+        return oriented
+    function = combine or combiner.apply
+    left = leave_out_columns({"": columns}, lambda sums: manifest.sign * np.asarray(function(sums)))
+    return left.sums[:, 0]
+
+
 def score_bounds(manifest: Manifest) -> tuple[float, float]:
     """Return the lowest and the highest score possible, oriented so that higher is better."""
     scale = 100.0 if manifest.combiner == "percentage" else 1.0

@@ -73,10 +73,10 @@ class Result:
 
     @functools.cached_property
     def interval(self) -> tuple[float, float] | None:
-        """The 95 % interval of the score over units, as boards compute it; None for fewer than six levels."""
+        """The 95 % interval of the score over units and training seeds, as on boards; None below six levels."""
         if not self.complete or self.unit_scores is None:
             return None
-        return score_interval(self.unit_scores, self.manifest)
+        return score_interval(self.unit_scores, self.manifest, [each.unit_scores for each in self.repeats])
 
     def predictions_of(self, seed: int) -> pd.DataFrame:
         """Return the predictions of one training seed.
