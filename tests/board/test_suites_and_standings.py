@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
+from rich.console import Console
 from scipy import stats
 
 from entry_making import make_entry, make_manifest
 from neuroarena.board import Board, Rules, points_board, size, size_text, transfer_board
 from neuroarena.board.entries import Judge
+from neuroarena.board.report import render_report
 from neuroarena.board.selection import select
-from neuroarena.board.terminal import overview_table
+from neuroarena.board.terminal import overview_table, ranking_view
 from neuroarena.board.training_seeds import seed_scores
 from neuroarena.board.wording import verdict_words
 from neuroarena.errors import InputError
@@ -107,6 +110,46 @@ def test_a_suite_says_what_its_verdicts_are_about(n_tasks, n_units, own, scope, 
     assert (None if second is None else second["scope"].iloc[0]) == fixed
     if fixed is not None:
         assert second["verdict"].tolist() == ["none" if "4" in fixed.partition(";")[0] else "better"]
+
+
+@pytest.mark.parametrize(("own", "scope"), [(True, ""), (False, "; for these 8 sessions")])
+def test_a_suite_is_judged_by_mean_rank_where_the_rules_ask_for_it(own, scope):
+    entries = many_tasks(7, 8, own, seed=1)
+    # c is better than a on one task and worst on the others.
+    for task in range(7):
+        first = next(one for one in entries if one.benchmark.endswith(f"task-{task}"))
+        scores = first.unit_scores["score"].to_numpy() + (0.2 if task == 3 else -0.2)
+        entries.append(replace(first, team="c", unit_scores=first.unit_scores.assign(score=scores)))
+    assert Board(entries, QUICK).overall[0].mean_ranks is None
+    rules = QUICK.model_copy(update={"mean_rank": True})
+    board = Board(entries, rules)
+    [overall] = board.overall
+    ranks = np.array([[1, 2, 3]] * 3 + [[2, 3, 1]] + [[1, 2, 3]] * 3)
+    found = overall.mean_ranks
+    assert found.table["team"].tolist() == ["a", "b", "c"]
+    assert found.table["mean_rank"].tolist() == pytest.approx(ranks.mean(axis=0))
+    rows = found.verdicts.set_index(["a", "c"])
+    assert set(rows["scope"]) == {f"random: 7 tasks{scope}"}
+    assert rows.loc[("a", "c"), "delta"] == pytest.approx((ranks[:, 2] - ranks[:, 0]).mean())
+    paired = stats.sem(ranks[:, 2] - ranks[:, 0])
+    assert rows.loc[("a", "c"), "se"] == pytest.approx(paired)
+    # One task ahead of b on every one: the same difference everywhere has p 2^-6 and is judged as such.
+    assert rows.loc[("a", "b"), "p"] == pytest.approx(2.0**-6)
+    for row in rows.itertuples():
+        letters = found.table.set_index("team")["letters"]
+        apart = not set(letters[row.Index[0]]) & set(letters[row.Index[1]])
+        assert apart == (row.verdict == "better")
+    [plain] = [one["mean_ranks"] for one in board.to_dict()["rankings"] if one["mean_ranks"]]
+    assert plain["table"][0]["mean_rank"] == pytest.approx(8 / 7)
+    for text in (render(overall), render_report(board)):
+        assert "By mean rank over 7 tasks" in text
+    assert Board(many_tasks(5, 8, own), rules).overall[0].mean_ranks is None
+
+
+def render(ranking) -> str:
+    console = Console(width=120, record=True, file=io.StringIO())
+    console.print(ranking_view(ranking, 120))
+    return console.export_text()
 
 
 def test_one_task_has_no_overall():

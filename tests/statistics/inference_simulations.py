@@ -302,7 +302,7 @@ def rsa_called_different(n_images: int, n_subjects: int, repetitions: int = 600)
 
     for _ in range(repetitions):
         models = distances(rng.normal(size=(2, n_images, 5)))
-        weights = rng.gamma(4, 0.25, (n_subjects, 2))
+        weights = rng.gamma(16, 1 / 16, (n_subjects, 2))
         noise = distances(rng.normal(size=(n_subjects, n_images, 5)))
         subjects = np.einsum("sm,mij->sij", weights, models) + noise
         found = {team: left_out_rank_correlations(model, subjects) for team, model in enumerate(models)}

@@ -236,6 +236,13 @@ def _ranking_dict(ranking: Ranking) -> dict[str, Any]:
         "on_these_tasks": None
         if ranking.on_these_tasks is None
         else records(plain_pairs(ranking.on_these_tasks)),
+        "mean_ranks": None
+        if ranking.mean_ranks is None
+        else {
+            "n_tasks": ranking.mean_ranks.n_tasks,
+            "table": records(ranking.mean_ranks.table),
+            "pairs": records(plain_pairs(ranking.mean_ranks.verdicts)),
+        },
         "seed_pairs": records(ranking.seed_pairs),
         "provenance": _plain(ranking.provenance),
     }

@@ -13,6 +13,7 @@ import pandas as pd
 from neuroarena.board.columns import extra_columns
 from neuroarena.board.entries import FLOORS, Judged
 from neuroarena.board.inference import Infer, add_training_noise, draw_shares, infer_field, margin_of
+from neuroarena.board.mean_ranks import MeanRanks
 from neuroarena.board.rules import Rules
 from neuroarena.board.seed_rule import SeedRule, apply_seed_rule, draw_units, seed_cautions
 from neuroarena.board.selection import Field
@@ -92,6 +93,8 @@ class Ranking:
         Of a suite that is judged across tasks: the verdicts that hold on these tasks alone.
     shared : SharedLevels or None
         How scores vary over levels that other tasks of the suite may share, for its tree.
+    mean_ranks : MeanRanks or None
+        Of a suite of six tasks or more whose rules ask for it: the teams by their mean rank over tasks.
     draw_levels : callable
         Draws whole levels again, for shares of ranks over several tracks; they are not kept, because they are large.
     """
@@ -119,6 +122,7 @@ class Ranking:
     rules: Rules
     on_these_tasks: pd.DataFrame | None = None
     shared: SharedLevels | None = None
+    mean_ranks: MeanRanks | None = None
     draw_levels: Callable[[], Draws | None] = lambda: None
 
     @property

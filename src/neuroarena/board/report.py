@@ -21,6 +21,7 @@ from neuroarena.board.suite_plots import suite_alt_text, suite_caption, suite_fi
 from neuroarena.board.tree_views import tree_section
 from neuroarena.board.trees import Tree
 from neuroarena.board.wording import (
+    MEAN_RANK_WORDS,
     UNKNOWN,
     alpha_words,
     bounds_text,
@@ -35,6 +36,7 @@ from neuroarena.board.wording import (
     letters_text,
     levels_words,
     marks_of,
+    mean_rank_heading,
     p_cell,
     p_heading,
     pair_p_text,
@@ -246,7 +248,7 @@ def _ranking(ranking: Ranking, at: int, alone: bool, shared: list[str], few_plot
         "groups": letters[:MOST_GROUPS] if len(table) > 1 else [],
         "pairs": _pair_rows(ranking, ranking.pairs),
         "pairs_words": _pairs_words(ranking),
-        **_second(ranking),
+        "besides": [*_on_these_tasks(ranking), *_by_mean_rank(ranking)],
     }
 
 
@@ -302,13 +304,43 @@ def _pair_rows(ranking: Ranking, pairs: pd.DataFrame) -> list[dict[str, str]]:
     ]
 
 
-def _second(ranking: Ranking) -> dict[str, Any]:
-    """Return the verdicts that hold on these tasks alone, and the scope of both tables."""
+def _on_these_tasks(ranking: Ranking) -> list[dict[str, Any]]:
+    """Return the verdicts that hold on these tasks alone, as one more table with its heading; none without any."""
     rows = ranking.on_these_tasks
     if rows is None or rows.empty:
-        return {"second": [], "second_words": ""}
+        return []
     scope = str(rows["scope"].iloc[0]).removeprefix("random: ")
-    return {"second": _pair_rows(ranking, plain_pairs(rows)), "second_words": scope}
+    words = (
+        "The verdicts above hold for other tasks like these. Those below hold on these tasks and no others."
+    )
+    found = {"heading": "On these tasks alone", "scope": scope, "words": words, "ranks": []}
+    return [{**found, "pairs": _pair_rows(ranking, plain_pairs(rows))}]
+
+
+def _by_mean_rank(ranking: Ranking) -> list[dict[str, Any]]:
+    """Return the mean ranks over tasks and their verdicts, as one more table with its heading; none without any."""
+    found = ranking.mean_ranks
+    if found is None:
+        return []
+    ranks = [
+        {
+            "team": clean_name(row.team),
+            "mean_rank": interval_text(row.mean_rank, row.ci95_low, row.ci95_high),
+            "letters": letters_text(row.letters),
+            "ranks": ranks_text(row.rank_low, row.rank_high),
+        }
+        for row in rows_of(found.table)
+    ]
+    scope = str(found.verdicts["scope"].iloc[0]).removeprefix("random: ") if len(found.verdicts) else ""
+    return [
+        {
+            "heading": mean_rank_heading(found),
+            "scope": scope,
+            "words": MEAN_RANK_WORDS,
+            "ranks": ranks,
+            "pairs": _pair_rows(ranking, plain_pairs(found.verdicts)),
+        }
+    ]
 
 
 def _pairs_words(ranking: Ranking) -> str:

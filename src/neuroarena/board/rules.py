@@ -32,6 +32,9 @@ class Rules(BaseModel):
         whose numbers every board stores as ``seed_*`` in any case.
     rope : float, optional
         Teams that differ by less than this are equivalent; by default nu of the manifest.
+    mean_rank : bool
+        Whether suites of six tasks or more are judged by their mean rank over tasks besides; a second table then
+        shows it.
     pairs : {"neighbours", "leader", "all"}
         The comparisons that Holm's correction is made over in the challenge's rule; verdicts always count all pairs.
     alpha : float
@@ -57,6 +60,7 @@ class Rules(BaseModel):
     as_of: AwareDatetime | None = None
     inference: Literal["verdicts", "seed"] = "verdicts"
     rope: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
+    mean_rank: bool = False
     pairs: Literal["neighbours", "leader", "all"] = "neighbours"
     alpha: Annotated[float, Field(gt=0, lt=1)] = 0.05
     n_draws: Annotated[int, Field(ge=1)] = 10_000

@@ -10,6 +10,7 @@ import pandas as pd
 
 from neuroarena.board.entries import Judged
 from neuroarena.board.inference import Breaks, Inference, infer_field
+from neuroarena.board.mean_ranks import TASKS, MeanRanks, judge_mean_ranks
 from neuroarena.board.selection import Field
 from neuroarena.evaluation.levels import independent_levels, score_bounds
 from neuroarena.scoring import Manifest
@@ -27,8 +28,6 @@ from neuroarena.statistics import (
     score_intervals,
 )
 from neuroarena.statistics.moments import Moments, rescope
-
-TASKS = "tasks"
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,19 +63,35 @@ class SuiteTasks:
         on these tasks alone.
         """
         teams = [one.entry.team for one in field.judged]
-        levels = {task: self._levels(task) for task in self.fields}
-        owners = [set(labels) for labels, _ in levels.values()]
-        shared = sum(len(own) for own in owners) > len(set().union(*owners))
-        if shared:
+        if self._shared_people()[0]:
             people = replace_scope(infer_field(field, manifest, breaks), len(self.fields))
             if not self._can_cross():
                 return people
-            return self._cross(field, manifest, breaks, levels, people)
+            return self._cross(field, manifest, breaks, people)
         fixed = self._fix(teams, breaks)
         if len(self.fields) >= MINIMUM_LEVELS:
             return self._leave_out_tasks(field, manifest, breaks, fixed)
         found = infer_field(field, manifest, breaks)
         return replace(found, moments=fixed, n_levels=_fewest(fixed, found), labels=None)
+
+    def judge_mean_ranks(self, field: Field, alpha: float) -> MeanRanks | None:
+        """Judge the teams by their mean rank over tasks; people that tasks share are fixed. None below six tasks."""
+        scores = self._task_scores([one.entry.team for one in field.judged])
+        people, noun = self._shared_people()
+        return judge_mean_ranks(scores, alpha, f"{people} {noun}" if people else None)
+
+    def _shared_people(self) -> tuple[int, str]:
+        """Return how many levels there are where tasks share some, otherwise 0, and what they are."""
+        levels = {task: self._levels(task) for task in self.fields}
+        owners = [set(labels) for labels, _ in levels.values()]
+        everyone: set[str] = set().union(*owners)
+        shared = sum(len(own) for own in owners) > len(everyone)
+        return (len(everyone) if shared else 0), next(noun for _, noun in levels.values())
+
+    def _task_scores(self, teams: list[str]) -> pd.DataFrame:
+        """Return the score of every team on every task, higher is better (tasks, teams)."""
+        found = {task: _scores(own.judged, teams) for task, own in self.fields.items()}
+        return pd.DataFrame(found, index=teams).T
 
     def _levels(self, task: str) -> tuple[list[str], str]:
         first = self.fields[task].judged[0]
@@ -92,12 +107,12 @@ class SuiteTasks:
         field: Field,
         manifest: Manifest,
         breaks: Breaks,
-        levels: Mapping[str, tuple[list[str], str]],
         people: Inference,
     ) -> Inference:
         teams = [one.entry.team for one in field.judged]
         parts = []
-        for task, (labels, _) in levels.items():
+        for task in self.fields:
+            labels, _ = self._levels(task)
             own = {one.entry.team: one for one in self.fields[task].judged}
             values = pd.DataFrame({team: manifest.sign * own[team].columns["score"] for team in teams})
             parts.append(values.groupby(pd.Index(labels, name="level")).mean().assign(**{TASKS: task}))
@@ -128,9 +143,7 @@ class SuiteTasks:
 
     def _leave_out_tasks(self, field: Field, manifest: Manifest, breaks: Breaks, fixed: Moments) -> Inference:
         teams, weights = [one.entry.team for one in field.judged], self.weights
-        scores = pd.DataFrame(
-            {task: _scores(own.judged, teams) for task, own in self.fields.items()}, index=teams
-        ).T
+        scores = self._task_scores(teams)
         shares = np.array([weights[task] for task in scores.index])
         values = scores.to_numpy()
         point = shares @ values

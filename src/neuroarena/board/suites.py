@@ -68,7 +68,10 @@ def rank_suite(parts: list[tuple[Ranking, Field]], rules: Rules) -> Ranking | st
             {task: part.field for task, part in tasks.items()},
             {task: part.ranking.manifest for task, part in tasks.items()},
         )
-        return rank_field(field, rules, about, _suite_manifest(overall, tasks), suite.infer)
+        found = rank_field(field, rules, about, _suite_manifest(overall, tasks), suite.infer)
+        if not rules.mean_rank or found.moments is None:
+            return found
+        return replace(found, mean_ranks=suite.judge_mean_ranks(field, rules.alpha))
     except InputError as error:
         return f"{where}, because it cannot be computed: {error}"
 

@@ -14,9 +14,11 @@ from rich.text import Text
 
 from neuroarena.board.board import Board
 from neuroarena.board.entries import BLIND_FLOORS
+from neuroarena.board.mean_ranks import MeanRanks
 from neuroarena.board.ranking import Ranking
 from neuroarena.board.standings import Standings
 from neuroarena.board.wording import (
+    MEAN_RANK_WORDS,
     bounds_text,
     cells_of,
     clean_name,
@@ -29,6 +31,7 @@ from neuroarena.board.wording import (
     letters_text,
     levels_words,
     marks_of,
+    mean_rank_heading,
     p_cell,
     p_heading,
     ranks_text,
@@ -98,6 +101,8 @@ def ranking_view(ranking: Ranking, width: int = PLAIN_WIDTH, said: Sequence[str]
     parts: list[RenderableType] = [_title(ranking)]
     if len(ranking.table):
         parts += _ranking_tables(ranking, width)
+    if ranking.mean_ranks is not None:
+        parts.append(_mean_rank_table(ranking.mean_ranks))
     for row in rows_of(ranking.unranked):
         parts.append(Text(f"  not ranked  {clean_name(row.team)}: {clean_name(row.reason)}", style="red"))
     if len(ranking.table) > 1:
@@ -178,6 +183,34 @@ def _besides_table(ranking: Ranking, besides: Sequence[str]) -> Table:
     for row, more in zip(rows_of(ranking.table), cells_of(ranking, besides), strict=True):
         style = "dim" if row.role in BLIND_FLOORS else ""
         table.add_row(Text(clean_name(row.team)), *(Text(cell) for cell in more), style=style)
+    return table
+
+
+def _mean_rank_table(found: MeanRanks) -> Table:
+    """Show the teams of a suite by their mean rank over tasks."""
+    title = Text(mean_rank_heading(found), style="bold")
+    table = Table(
+        title=title,
+        title_justify="left",
+        caption=MEAN_RANK_WORDS,
+        caption_justify="left",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        padding=(0, 1),
+        show_edge=False,
+    )
+    table.add_column("team", overflow="fold", min_width=12)
+    table.add_column("mean rank [95 %]", no_wrap=True)
+    table.add_column("group", justify="center", no_wrap=True)
+    table.add_column("ranks", justify="right", no_wrap=True)
+    for row in rows_of(found.table):
+        score = interval_text(row.mean_rank, row.ci95_low, row.ci95_high)
+        table.add_row(
+            Text(clean_name(row.team)),
+            score,
+            letters_text(row.letters),
+            ranks_text(row.rank_low, row.rank_high),
+        )
     return table
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from neuroarena.board.inference import margin_of
+from neuroarena.board.mean_ranks import MeanRanks
 from neuroarena.board.ranking import Ranking
 from neuroarena.board.rules import Rules
 from neuroarena.scoring import METRICS
@@ -18,6 +19,9 @@ from neuroarena.statistics.letters import LETTERS
 from neuroarena.statistics.verdicts import BETTER, BEYOND, EQUIVALENT, NONE, UNDECIDED, WITHIN
 
 UNKNOWN = "–"
+MEAN_RANK_WORDS = (
+    "Every task counts alike, whatever its scale; a mean rank depends on who else stands on the board."
+)
 ROLE_WORDS = {
     "entry": "",
     "chance": "floor: chance",
@@ -300,6 +304,11 @@ def alpha_words(ranking: Ranking) -> str:
     return f"Holm over {counted}, alpha {ranking.rules.alpha:g}; {scope_words(ranking)}"
 
 
+def mean_rank_heading(found: MeanRanks) -> str:
+    """Return the heading of the table of mean ranks."""
+    return f"By mean rank over {found.n_tasks} tasks"
+
+
 def verdict_words(row: Any, ranking: Ranking, alone: bool = False) -> str:
     """Return the verdict of a pair (a row of `Ranking.pairs`) in words.
 
@@ -307,8 +316,10 @@ def verdict_words(row: Any, ranking: Ranking, alone: bool = False) -> str:
     this pair was judged alone.
     """
     if row.verdict == EQUIVALENT:
-        margin = margin_of(ranking.manifest, ranking.rules)
-        return "equivalent: identical" if margin is None else f"equivalent: no difference above {margin:g}"
+        # Rows that were judged without a margin, such as those of mean ranks, are equivalent where teams are identical.
+        if row.margin != WITHIN:
+            return "equivalent: identical"
+        return f"equivalent: no difference above {margin_of(ranking.manifest, ranking.rules):g}"
     if row.verdict == NONE:
         return f"no verdict: {row.n_levels} {ranking.levels}, {MINIMUM_LEVELS} needed"
     n_pairs = 1 if alone or ranking.moments is None else len(ranking.verdicts)

@@ -70,7 +70,7 @@ def compare(
         print_json([_as_json(each, found, alone) for each, found in chosen])
         return
     for each, found in chosen:
-        _print(each, found, None if alone else _on_these_tasks(each, found), alone)
+        _print(each, found, {} if alone else _besides(each, found), alone)
 
 
 def _with(made: Board, teams: tuple[str, str] | None) -> list[Ranking]:
@@ -118,15 +118,22 @@ def choose_pairs(ranking: Ranking, teams: tuple[str, str] | None, pairs: Pairs, 
     return plain_pairs(rows)
 
 
-def _on_these_tasks(ranking: Ranking, found: pd.DataFrame) -> pd.DataFrame | None:
-    """Return the same pairs as judged on these tasks alone, where a suite is judged across tasks."""
+def _besides(ranking: Ranking, found: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Return the same pairs as judged on the tasks of a suite alone, and by mean rank; heading -> verdicts."""
     from neuroarena.board.ranking import plain_pairs
+    from neuroarena.board.wording import mean_rank_heading
 
-    rows = ranking.on_these_tasks
-    if rows is None or found.empty:
-        return None
+    more = {"On these tasks alone": ranking.on_these_tasks}
+    if ranking.mean_ranks is not None:
+        more[mean_rank_heading(ranking.mean_ranks)] = ranking.mean_ranks.verdicts
     wanted = {frozenset(pair) for pair in zip(found["team_a"], found["team_c"], strict=True)}
-    return plain_pairs(rows[[frozenset(pair) in wanted for pair in zip(rows["a"], rows["c"], strict=True)]])
+    return {
+        heading: plain_pairs(
+            rows[[frozenset(pair) in wanted for pair in zip(rows["a"], rows["c"], strict=True)]]
+        )
+        for heading, rows in more.items()
+        if rows is not None and wanted
+    }
 
 
 def _as_json(ranking: Ranking, found: pd.DataFrame, alone: bool) -> dict[str, Any]:
@@ -144,7 +151,7 @@ def _as_json(ranking: Ranking, found: pd.DataFrame, alone: bool) -> dict[str, An
     }
 
 
-def _print(ranking: Ranking, found: pd.DataFrame, second: pd.DataFrame | None, alone: bool) -> None:
+def _print(ranking: Ranking, found: pd.DataFrame, besides: dict[str, pd.DataFrame], alone: bool) -> None:
     from neuroarena.board.wording import alpha_words
 
     columns = ["first", "second", "difference", "95 % interval", "judged at", "p", "p (Holm)", "verdict"]
@@ -153,9 +160,9 @@ def _print(ranking: Ranking, found: pd.DataFrame, second: pd.DataFrame | None, a
     print_table(columns, describe_pairs(ranking, found, alone), title=title)
     if len(found):
         print(f"  {ALONE if alone else alpha_words(ranking)}")
-    if second is not None:
-        print_table(columns, describe_pairs(ranking, second, alone), title="On these tasks alone")
-        print(f"  {second['scope'].iloc[0]}")
+    for heading, rows in besides.items():
+        print_table(columns, describe_pairs(ranking, rows, alone), title=heading)
+        print(f"  {rows['scope'].iloc[0]}")
     for warning in ranking.warnings:
         print(f"  {warning}")
 

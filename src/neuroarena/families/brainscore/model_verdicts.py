@@ -33,7 +33,7 @@ IMAGES = "images"
 NOT_KEPT = "it is not known what each image adds to the scores"
 
 
-def infer_models(field: Field, manifest: Manifest, breaks: Breaks) -> Inference:
+def infer_models(field: Field, manifest: Manifest, breaks: Breaks) -> Inference | None:
     """Make the verdicts on models from what each image adds to the score of each neuroid or subject.
 
     With neuroids alone taken as a sample, equally good models are called different in 16 to 45 of 100 comparisons, and
@@ -41,15 +41,17 @@ def infer_models(field: Field, manifest: Manifest, breaks: Breaks) -> Inference:
 
     Returns
     -------
-    Inference
+    Inference or None
         Without verdicts where results do not hold what each image adds to their score, or were judged on different
-        images.
+        images. None where the units alone are a sample: images of solution times, or the neurons of a study of
+        properties, whose gratings are no sample of anything.
     """
     medians = COMBINERS.get(manifest.combiner).over == "medians"
     tables = [_contributions(one, medians) for one in field.judged]
     known = [table for table in tables if table is not None and table.index.equals(_images(tables))]
     if len(known) < len(field.judged):
-        return _without_images(infer_field(field, manifest, breaks))
+        shown = medians or any(one.entry.predictions is not None for one in field.judged)
+        return _without_images(infer_field(field, manifest, breaks)) if shown else None
     cells = {one.entry.team: table.to_numpy() for one, table in zip(field.judged, known, strict=True)}
     infer = _infer_medians if medians else _infer_means
     found = infer(cells, field, manifest, breaks)
