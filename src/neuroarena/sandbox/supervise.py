@@ -204,7 +204,7 @@ def count_inodes(pid: int) -> int:
     total = 0
     for place in ("tmp", "dev/shm"):
         with contextlib.suppress(OSError):
-            found = os.statvfs(f"/proc/{pid}/root/{place}")
+            found = os.statvfs(os.path.join("/proc", str(pid), "root", place))
             total += found.f_files - found.f_ffree
     return total
 
