@@ -16,7 +16,7 @@ from command_line import neuroarena_in
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-SLOW = ("track-", "eeg2025", "brainscore-", "neuroprobe", "evaluate-", "tutorial")
+SLOW = ("audit", "track-", "eeg2025", "brainscore-", "neuroprobe", "evaluate-", "tutorial")
 FENCE = re.compile(r"^```(?P<language>\w*)(?P<info>[^\n]*)\n(?P<body>.*?)^```$", re.M | re.S)
 
 

@@ -29,8 +29,8 @@ ROOMY = FILE.replace("per_day = 5", "per_day = 100000").replace(
 ROOMY += '\n[limits]\nunfinished = 100000\nteam_mb = 100000\n\n[audit]\nrule = "replays"\n'
 PIPELINE = """
 schema_version = 1
-command = ["python", "train.py"]
-answers = "predictions.parquet"
+script = "train.py"
+arguments = ["--deep"]
 """
 
 

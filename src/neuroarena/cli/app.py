@@ -9,6 +9,7 @@ import typer
 from neuroarena import __version__
 from neuroarena.cli import (
     admin,
+    auditing,
     boards,
     caching,
     checks,
@@ -76,5 +77,8 @@ app.command("submit", short_help="Submit predictions to a competition.")(submitt
 app.command("status", short_help="Receipts of what your team has submitted.")(submitting.status)
 app.command("withdraw", short_help="Withdraw a submission.")(submitting.withdraw)
 app.command("worker", short_help="Check and score what was submitted.")(submitting.worker)
+app.add_typer(
+    auditing.app, name="audit", short_help="Replay committed training, and judge the claimed score."
+)
 app.add_typer(admin.app, name="admin")
 verbs.add_verbs(app)

@@ -26,7 +26,9 @@ TokenFile = Annotated[
 
 def submit(
     track: Annotated[str, typer.Argument(help="Name of a track of the competition.")],
-    file: Annotated[Path, typer.Argument(help="Predictions, written with neuroarena.write_submission.")],
+    file: Annotated[
+        Path, typer.Argument(help="Predictions, written with neuroarena.write_submission, or a zip.")
+    ],
     arena: Arena,
     token_file: TokenFile = None,
     accept_terms: Annotated[
@@ -39,29 +41,50 @@ def submit(
         str | None,
         typer.Option("--key", help="A repeated post with the same key is one submission."),
     ] = None,
+    pipeline: Annotated[
+        Path | None,
+        typer.Option("--pipeline", metavar="ZIP", help="Commit the training that made FILE, for the audit."),
+    ] = None,
+    commits: Annotated[
+        str | None,
+        typer.Option("--commits", metavar="ID", help="FILE is the training of this submission of yours."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Submit predictions to a competition, and print the receipt; a refused file costs no attempt."""
+    """Submit to a competition, and print the receipt; a refused file costs no attempt."""
     from neuroarena import competition
     from neuroarena.competition.teams import find_team
-    from neuroarena.errors import InputError
 
     opened, token = competition.open_arena(arena), _read_token(token_file)
     if accept_terms and not dry_run:
         competition.accept_terms(opened, find_team(opened, token, "submit"))
     if dry_run:
-        checked = competition.dry_run(opened, token, track, file, accepting=accept_terms)
+        kind = None if commits is None else "pipeline"
+        checked = competition.dry_run(opened, token, track, file, kind=kind, accepting=accept_terms)
         answer = {"accepted": True, "model": checked.model, "rows": checked.rows}
-        sentence = f"{file.name}: {checked.rows} rows, would be taken now. Nothing was sent."
+        rows = "" if checked.rows is None else f"{checked.rows} rows, "
+        sentence = f"{file.name}: {rows}would be taken now. Nothing was sent."
         print_json(answer) if as_json else print(sentence)
         return
-    receipt = competition.read_receipt(opened, token, competition.submit(opened, token, track, file, key=key))
-    if receipt["state"] == "refused":
-        if as_json:
-            print_json(receipt)
-            raise typer.Exit(2)
+    if commits is not None:
+        sent = competition.submit(opened, token, track, file, kind="pipeline", key=key, commits=commits)
+    else:
+        sent = competition.submit(opened, token, track, file, key=key)
+    _show_receipt(competition.read_receipt(opened, token, sent), as_json)
+    if pipeline is not None:
+        kept = competition.submit(opened, token, track, pipeline, kind="pipeline", commits=sent)
+        _show_receipt(competition.read_receipt(opened, token, kept), as_json)
+
+
+def _show_receipt(receipt: dict[str, Any], as_json: bool) -> None:
+    """Print a receipt, and end with the exit code of bad input if it was refused."""
+    from neuroarena.errors import InputError
+
+    if receipt["state"] == "refused" and not as_json:
         raise InputError(f"Refused, and no attempt counted ({receipt['id']}): {receipt['reason']}")
     print_json(receipt) if as_json else _print_receipt(receipt)
+    if receipt["state"] == "refused":
+        raise typer.Exit(2)
 
 
 def status(

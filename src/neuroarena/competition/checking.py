@@ -58,7 +58,12 @@ def _check_code(arena: Arena, track: Track, path: Path) -> Checked:  # noqa: ARG
 
 
 def _check_pipeline(arena: Arena, track: Track, path: Path) -> Checked:  # noqa: ARG001 - the form of a check
-    return _check_zip(path, ENTRY["pipeline"])
+    from neuroarena.competition.audit.pipelines import read_pipeline
+    from neuroarena.sandbox.archives import unpack_submission
+
+    with unpack_submission(path, ENTRY["pipeline"]) as folder:
+        read_pipeline(folder, path.name)
+    return Checked()
 
 
 def _check_zip(path: Path, entry: str) -> Checked:

@@ -1,0 +1,276 @@
+"""Audit submissions: replay what was committed, keep the record, and judge all audited entries together."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlalchemy import select
+
+from neuroarena.benchmarks import Benchmark, Split, load_benchmarks
+from neuroarena.competition.arena import Arena
+from neuroarena.competition.audit.claims import (
+    Claim,
+    compare_weights,
+    find_claim,
+    find_pipeline,
+    read_scored_units,
+    score_replay,
+)
+from neuroarena.competition.audit.pipelines import FILE, Pipeline, read_pipeline
+from neuroarena.competition.audit.records import AuditRecord, Hashes, ReplayRecord, Rule, keep_record
+from neuroarena.competition.audit.replay_data import refuse_sealed_training
+from neuroarena.competition.audit.replays import ReplayFailed, join_predictions, replay
+from neuroarena.competition.audit.verdicts import conclude_audits
+from neuroarena.competition.events import append_event
+from neuroarena.competition.rules import AuditRule
+from neuroarena.competition.tables import AUDIT
+from neuroarena.errors import InputError
+from neuroarena.evaluation.record import describe_software
+from neuroarena.sandbox import Limits
+from neuroarena.sandbox.archives import unpack_submission
+from neuroarena.statistics.audits import Replays, leaves_doubt
+
+Report = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Committed:
+    """A pipeline as it is replayed.
+
+    Attributes
+    ----------
+    file : Path
+    sha256 : str
+    in_time : bool
+        Whether it was committed before the freeze.
+    """
+
+    file: Path
+    sha256: str
+    in_time: bool
+
+
+@dataclass(frozen=True)
+class _Stage:
+    """What all replays of one audit share."""
+
+    claim: Claim
+    pipeline: Pipeline
+    folder: Path
+    benchmark: Benchmark
+    split: Split
+    limits: Limits
+    arena: Arena
+
+
+def audit_submission(
+    arena: Arena,
+    submission: str,
+    benchmark: Benchmark,
+    *,
+    rule: Rule | None = None,
+    mended: Path | None = None,
+    report: Report | None = None,
+) -> str:
+    """Replay the committed training of a submission, keep the record, and return the id of the audit.
+
+    Parameters
+    ----------
+    arena : Arena
+    submission : str
+        A scored one.
+    benchmark : Benchmark
+        What the track asks, bound to its data. The training part goes into the sandbox with its labels; of the test
+        part only the signals do.
+    rule : {"replays", "two-sigma"}, optional
+        By default the competition's.
+    mended : Path, optional
+        A pipeline that the team mended after the committed one did not run; the record says so.
+    report : callable, optional
+        Told of each replay.
+
+    Raises
+    ------
+    InputError
+        When there is nothing to replay, or a training part holds sealed labels.
+    """
+    claim, rules = find_claim(arena, submission), arena.competition.audit or AuditRule()
+    committed = _choose_pipeline(arena, submission, mended)
+    track = arena.competition.track(claim.row["track"])
+    split = benchmark.split(track.split or benchmark.splits[0])
+    if arena.competition.phase(claim.row["phase"]).sealed:
+        refuse_sealed_training(split.folds, arena.vault.truth(track.name)["id"], track.name)
+    chosen: Rule = rule or rules.rule
+    limits = Limits(seconds=rules.seconds, memory_mb=rules.memory_mb)
+    audit, started = _begin(arena, submission, chosen)
+    with unpack_submission(committed.file, FILE) as folder:
+        pipeline = read_pipeline(folder, claim.row["file"])
+        stage = _Stage(claim, pipeline, folder, benchmark, split, limits, arena)
+        problem = compare_weights(arena, claim, pipeline.weights)
+        replays, environment = _replay_until_sure(stage, rules, chosen, report or _say_nothing)
+        shuffled = (
+            _replay_once(stage, _draw_seed(), environment, shuffled=True)
+            if replays[-1].score is not None
+            else None
+        )
+    record = AuditRecord(
+        audit=audit,
+        **{name: claim.row[name] for name in ("team", "track", "phase")},
+        submission=submission,
+        rule=chosen,
+        committed=committed.in_time,
+        hashes=Hashes(
+            pipeline=committed.sha256,
+            submission=claim.row["sha256"],
+            manifest=claim.manifest.hash,
+            split=split.hash,
+        ),
+        claimed=claim.units.value,
+        sigma=claim.sigma,
+        chance=claim.chance,
+        meaningful=track.meaningful or 0.0,
+        sign=claim.manifest.sign,
+        replays=tuple(replays),
+        shuffled=shuffled,
+        weights_problem=problem,
+        limits={"seconds": limits.seconds, "memory_mb": limits.memory_mb},
+        environment=environment,
+        started=started.isoformat(),
+        ended=_now(arena).isoformat(),
+    )
+    _end(arena, record)
+    conclude_audits(arena)
+    return audit
+
+
+def load_question(arena: Arena, submission: str, data: str | None = None) -> Benchmark:
+    """Bind the benchmark of a submission's track to its data, as it was when the truth was sealed.
+
+    Raises
+    ------
+    InputError
+        When the data cannot be read, or do not hold the questions that were sealed.
+    """
+    track = arena.competition.track(read_scored_units(arena, submission)[0]["track"])
+    loaded = load_benchmarks(track.benchmark, data or track.data, **track.options)
+    if len(loaded) != 1 or not isinstance(loaded[0], Benchmark):
+        raise InputError(f'The track "{track.name}" is a suite; a replay answers one task.')
+    (benchmark,) = loaded
+    split = benchmark.split(track.split or benchmark.splits[0])
+    asked = {example for fold in split.folds for example in fold.test}
+    if asked != set(arena.ids(track.name)["id"]):
+        raise InputError(
+            f'These data do not hold the questions of the track "{track.name}". Name its own with --data.'
+        )
+    return benchmark
+
+
+def _choose_pipeline(arena: Arena, submission: str, mended: Path | None) -> Committed:
+    if mended is None:
+        file, sha256 = find_pipeline(arena, submission)
+        return Committed(file, sha256, in_time=True)
+    if not mended.is_file():
+        raise InputError(f"{mended}: there is no such file. Expected a zip with {FILE} at its root.")
+    return Committed(mended, hashlib.sha256(mended.read_bytes()).hexdigest(), in_time=False)
+
+
+def _replay_until_sure(
+    stage: _Stage, rules: AuditRule, rule: Rule, report: Report
+) -> tuple[list[ReplayRecord], dict[str, object]]:
+    """Replay as often as the rule asks, and more often where the first replays leave a doubt."""
+    environment: dict[str, object] = {**describe_software()}
+    wanted, most = (1, 1) if rule == "two-sigma" else (rules.replays, rules.most_replays)
+    made: list[ReplayRecord] = []
+    while len(made) < wanted:
+        made.append(_replay_once(stage, _draw_seed(), environment))
+        report(f"replay {len(made)} of {wanted}: {made[-1].status}")
+        if made[-1].score is None:
+            break
+        if len(made) == wanted < most and _is_doubtful(stage.claim, made):
+            wanted = most
+    return made, environment
+
+
+def _is_doubtful(claim: Claim, made: list[ReplayRecord]) -> bool:
+    sign = claim.manifest.sign
+    scores = tuple(sign * each.score for each in made if each.score is not None)
+    return leaves_doubt(Replays(sign * claim.units.value, scores, claim.sigma))
+
+
+def _replay_once(
+    stage: _Stage, seed: int, environment: dict[str, object], *, shuffled: bool = False
+) -> ReplayRecord:
+    try:
+        done = replay(
+            stage.pipeline, stage.folder, stage.benchmark, stage.split, seed, stage.limits, shuffled=shuffled
+        )
+        predictions = join_predictions(done, stage.benchmark, stage.split)
+    except ReplayFailed as error:
+        return ReplayRecord(seed=seed, status="failed", reason=str(error)[:2000])
+    environment["isolation"], environment["warnings"] = done.isolation, list(done.warnings)
+    return ReplayRecord(
+        seed=seed,
+        status="scored",
+        score=score_replay(stage.arena, stage.claim, predictions),
+        sha256=done.sha256,
+        seconds=round(done.seconds, 3),
+        peak_memory_mb=done.peak_memory_mb,
+    )
+
+
+def _begin(arena: Arena, submission: str, rule: Rule) -> tuple[str, datetime.datetime]:
+    audit = f"a{secrets.token_hex(5)}"
+    with arena.store.writing() as connection:
+        now = arena.store.clock(connection)
+        connection.execute(AUDIT.insert().values(id=audit, submission=submission, rule=rule, asked=now))
+        append_event(connection, now, "organiser", "audit", submission, {"audit": audit, "rule": rule})
+    return audit, now
+
+
+def _end(arena: Arena, record: AuditRecord) -> None:
+    """Keep the record in the vault, and say in the store that it is there and what it rests on."""
+    sha256 = keep_record(arena, record)
+    evidence = {"record_sha256": sha256, "replays": len(record.replays), "committed": record.committed}
+    evidence |= {"hashes": record.hashes.model_dump(), "environment": record.environment}
+    with arena.store.writing() as connection:
+        now = arena.store.clock(connection)
+        ended = AUDIT.update().where(AUDIT.c.id == record.audit).values(ended=now, evidence=evidence)
+        connection.execute(ended)
+        facts = {"audit": record.audit, "record_sha256": sha256}
+        append_event(connection, now, "organiser", "audit ended", record.submission, facts)
+
+
+def list_audits(arena: Arena) -> list[dict[str, object]]:
+    """List all audits, oldest first: submission, rule, verdict and reason; no score is in it."""
+    with arena.store.reading() as connection:
+        rows = connection.execute(select(AUDIT).order_by(AUDIT.c.asked, AUDIT.c.id)).mappings().all()
+    return [
+        {
+            "audit": row["id"],
+            "submission": row["submission"],
+            "rule": row["rule"],
+            "verdict": row["verdict"] or ("under way" if row["ended"] is None else None),
+            "reason": row["reason"],
+            "record_sha256": (row["evidence"] or {}).get("record_sha256"),
+        }
+        for row in rows
+    ]
+
+
+def _draw_seed() -> int:
+    """Return a seed that nobody could know when the pipeline was committed."""
+    return secrets.randbelow(2**31)
+
+
+def _now(arena: Arena) -> datetime.datetime:
+    with arena.store.reading() as connection:
+        return arena.store.clock(connection)
+
+
+def _say_nothing(_: str) -> None:
+    return

@@ -1,0 +1,186 @@
+"""What an audit starts from: the score that was claimed, and the pipeline that was committed for it."""
+
+from __future__ import annotations
+
+import hashlib
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sqlalchemy import select
+
+from neuroarena.competition.arena import Arena
+from neuroarena.competition.constant_answers import answer_constantly
+from neuroarena.competition.tables import PUBLIC_SCORE, RUN, SUBMISSION
+from neuroarena.errors import InputError, NeuroarenaError
+from neuroarena.scoring import COMBINERS, Manifest, UnitScores, columns_of, score
+from neuroarena.statistics import bootstrap
+
+N_DRAWS = 2000
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A scored submission.
+
+    Attributes
+    ----------
+    row : mapping
+        Of the submission.
+    manifest : Manifest
+    units : UnitScores
+    sigma : float
+        Bootstrap standard error of the score over units.
+    chance : float
+        What guessing scores: what the rules state, else the score of constant answers.
+    """
+
+    row: Mapping[str, Any]
+    manifest: Manifest
+    units: UnitScores
+    sigma: float
+    chance: float
+
+
+def find_claim(arena: Arena, submission: str) -> Claim:
+    """Return the newest score of a submission.
+
+    Raises
+    ------
+    InputError
+        When there is no such submission, or it has no score.
+    """
+    row, units = read_scored_units(arena, submission)
+    manifest = arena.manifest(row["track"])
+    chance = manifest.chance
+    if chance is None:
+        constant = answer_constantly(manifest, arena.ids(row["track"]))
+        chance = score(constant, arena.vault.truth(row["track"]), manifest).value
+    return Claim(row, manifest, units, bootstrap_sigma(units, manifest), chance)
+
+
+def read_scored_units(arena: Arena, submission: str) -> tuple[dict[str, Any], UnitScores]:
+    """Return the row of a submission with its newest unit scores.
+
+    Raises
+    ------
+    InputError
+        When there is no such submission, or it has no score.
+    """
+    asked = (
+        select(SUBMISSION, PUBLIC_SCORE.c.run, PUBLIC_SCORE.c.scorer_version)
+        .join(RUN, RUN.c.submission == SUBMISSION.c.id)
+        .join(PUBLIC_SCORE, PUBLIC_SCORE.c.run == RUN.c.id)
+        .where(SUBMISSION.c.id == submission, RUN.c.state == "scored")
+        .order_by(PUBLIC_SCORE.c.at.desc())
+    )
+    with arena.store.reading() as connection:
+        row = connection.execute(asked).mappings().first()
+    if row is None:
+        raise InputError(f'There is no scored submission "{submission}".')
+    units = arena.vault.read_scores(row["run"], row["scorer_version"])
+    if units is None:
+        raise NeuroarenaError(
+            f"The unit scores of run {row['run']} are missing. Put the vault back from a backup."
+        )
+    return dict(row), units
+
+
+def bootstrap_sigma(units: UnitScores, manifest: Manifest) -> float:
+    """Return the standard error of a score over draws of its units; 0 for one unit."""
+    combiner = COMBINERS.get(manifest.combiner)
+    columns = columns_of(units, manifest)
+    columns.pop("count", None)
+
+    def combine(summaries: dict[str, np.ndarray]) -> np.ndarray:
+        return np.asarray(combiner.apply(summaries))
+
+    drawn = bootstrap({"": columns}, N_DRAWS, combiner=combine, over=combiner.over)
+    return float(drawn.sigma().iloc[0])
+
+
+def score_replay(arena: Arena, claim: Claim, predictions: pd.DataFrame) -> float:
+    """Score the predictions of a replay with the truth of the vault."""
+    truth = arena.vault.truth(claim.row["track"])
+    return score(predictions, truth, claim.manifest, source="replay").value
+
+
+def find_pipeline(arena: Arena, submission: str) -> tuple[Path, str]:
+    """Return the file of the newest pipeline that was committed for a submission, and its SHA-256.
+
+    Raises
+    ------
+    InputError
+        When none was.
+    """
+    asked = (
+        select(SUBMISSION.c.sha256)
+        .join(RUN, RUN.c.submission == SUBMISSION.c.id)
+        .where(SUBMISSION.c.commits == submission, SUBMISSION.c.kind == "pipeline", RUN.c.state == "kept")
+        .order_by(SUBMISSION.c.received.desc())
+    )
+    with arena.store.reading() as connection:
+        sha256 = connection.execute(asked).scalars().first()
+    if sha256 is None:
+        raise InputError(
+            f'No pipeline was committed for the submission "{submission}"; the team commits one with '
+            "neuroarena submit --pipeline ZIP before the freeze."
+        )
+    return arena.artifacts.open(sha256, ".zip"), str(sha256)
+
+
+def compare_weights(arena: Arena, claim: Claim, weights: Mapping[str, str]) -> str | None:
+    """Return why the weights that a pipeline names are not those that were submitted; None when they are.
+
+    Files of a code submission are compared by their SHA-256, so that the encoder that was judged is the encoder
+    that was committed. A name stands for one encoder: other weights under the same name on another track of the
+    competition are a problem too.
+    """
+    if not weights:
+        return None
+    if claim.row["kind"] != "code":
+        return "The pipeline names weights, and the submission is not code that could hold them."
+    found = hash_files(arena.artifacts.open(claim.row["sha256"], ".zip"), weights)
+    for name, sha256 in weights.items():
+        if found.get(name) != sha256:
+            got = "is not in the submission" if name not in found else f"has the SHA-256 {found[name][:12]}"
+            return f'The weights "{name}" were committed as {sha256[:12]}, and the file {got}.'
+    return _find_other_weights(arena, claim, weights)
+
+
+def hash_files(archive: Path, names: Mapping[str, str]) -> dict[str, str]:
+    """Return the SHA-256 of some files of a zip; those it does not hold are left out."""
+    with zipfile.ZipFile(archive) as opened:
+        there = set(opened.namelist())
+        found = {}
+        for name in names:
+            if name in there:
+                with opened.open(name) as file:
+                    found[name] = hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
+        return found
+
+
+def _find_other_weights(arena: Arena, claim: Claim, weights: Mapping[str, str]) -> str | None:
+    """Look for another code submission of the same team and model whose file of the same name differs."""
+    row = claim.row
+    if row["model"] is None:
+        return None
+    asked = select(SUBMISSION.c.id, SUBMISSION.c.track, SUBMISSION.c.sha256).where(
+        SUBMISSION.c.team == row["team"],
+        SUBMISSION.c.model == row["model"],
+        SUBMISSION.c.kind == "code",
+        SUBMISSION.c.track != row["track"],
+        SUBMISSION.c.slot == "used",
+    )
+    with arena.store.reading() as connection:
+        others = connection.execute(asked).all()
+    for submission, track, sha256 in others:
+        found = hash_files(arena.artifacts.open(sha256, ".zip"), weights)
+        different = [name for name, digest in found.items() if digest != weights[name]]
+        if different:
+            return f'The submission {submission} to "{track}" has other weights "{different[0]}" under the same name.'
+    return None

@@ -1,0 +1,101 @@
+"""What a replay reads: the training part of a fold with its labels, and the signals to answer without theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from neuroarena.benchmarks import Benchmark, Fold
+from neuroarena.errors import InputError
+
+TRAINING, QUESTIONS = "training", "questions"
+
+
+def write_fold(
+    benchmark: Benchmark, fold: Fold, folder: Path, shuffle: np.random.Generator | None = None
+) -> None:
+    """Write the two folders that a replay of one fold reads.
+
+    ``training`` and ``questions`` each hold ``examples.parquet``, one row per example with id, subject, session,
+    rate_hz, the file of its signals and its row in it; ``signals-N.npy``, float32 (rows, channels, samples); and
+    ``channels-N.parquet``. Only ``training`` has the column target.
+
+    Parameters
+    ----------
+    benchmark : Benchmark
+    fold : Fold
+    folder : Path
+        New.
+    shuffle : Generator, optional
+        Puts the labels of the training part in a random order, to see what is known without them.
+    """
+    _write_part(
+        benchmark, (*fold.train, *fold.validation), folder / TRAINING, with_targets=True, shuffle=shuffle
+    )
+    _write_part(benchmark, fold.test, folder / QUESTIONS, with_targets=False, shuffle=None)
+
+
+def refuse_sealed_training(folds: Iterable[Fold], sealed: Collection[str], track: str) -> None:
+    """Refuse to replay where a training part holds sealed labels: they never enter a guest.
+
+    Raises
+    ------
+    InputError
+    """
+    hidden = set(sealed)
+    for fold in folds:
+        shared = hidden & {*fold.train, *fold.validation}
+        if shared:
+            raise InputError(
+                f'The track "{track}" cannot be replayed: {len(shared)} examples of the training part of fold '
+                f'"{fold.name}" are sealed, and sealed labels never enter a sandbox.'
+            )
+
+
+def _write_part(
+    benchmark: Benchmark,
+    ids: Collection[str],
+    folder: Path,
+    *,
+    with_targets: bool,
+    shuffle: np.random.Generator | None,
+) -> None:
+    folder.mkdir(parents=True)
+    chosen = benchmark.examples[benchmark.examples["id"].isin(set(ids))].sort_values("id")
+    if shuffle is not None:
+        chosen = chosen.assign(target=chosen["target"].to_numpy()[shuffle.permutation(len(chosen))])
+    rows = []
+    for number, (key, group) in enumerate(_equal_lengths(chosen)):
+        recording = benchmark.recording(key)
+        length = int(group["stop"].iloc[0] - group["start"].iloc[0])
+        signals = recording.windows(group["start"].to_numpy(dtype=np.int64), length)
+        channels, rate_hz = recording.channels, recording.rate_hz
+        if benchmark.features.steps:
+            signals, channels = benchmark.features(signals, channels, rate_hz)
+            rate_hz = benchmark.features.rate_after(rate_hz)
+        np.save(folder / f"signals-{number}.npy", signals, allow_pickle=False)
+        channels.to_parquet(folder / f"channels-{number}.parquet", index=False)
+        known = group[["id", "subject", "session", *benchmark.known]].reset_index(drop=True)
+        known["rate_hz"] = rate_hz
+        known["file"], known["row"] = number, np.arange(len(group))
+        if with_targets:
+            known["target"] = _targets_of(benchmark, group)
+        rows.append(known)
+    pd.concat(rows, ignore_index=True).to_parquet(folder / "examples.parquet", index=False)
+
+
+def _equal_lengths(examples: pd.DataFrame) -> Iterable[tuple[str, pd.DataFrame]]:
+    """Group examples by recording and length: windows of one recording, or single stretches of a stream."""
+    length = (examples["stop"] - examples["start"]).rename("length")
+    for (key, _), group in examples.groupby([examples["recording"], length], sort=True):
+        yield str(key), group
+
+
+def _targets_of(benchmark: Benchmark, group: pd.DataFrame) -> pd.Series:
+    targets = group["target"].reset_index(drop=True)
+    if benchmark.codebook is None:
+        return targets
+    return pd.Series(list(benchmark.codebook.vectors(targets)), dtype=object)

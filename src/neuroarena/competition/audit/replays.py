@@ -1,0 +1,157 @@
+"""A replay: a committed script trains anew in the sandbox, and what it answers is read on the trusted side."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from neuroarena.benchmarks import Benchmark, Split
+from neuroarena.competition.audit.pipelines import Pipeline
+from neuroarena.competition.audit.replay_data import QUESTIONS, TRAINING, write_fold
+from neuroarena.errors import InputError, NeuroarenaError
+from neuroarena.sandbox import Limits, run_isolated
+from neuroarena.sandbox.limits import Outcome, printable
+
+PREDICTIONS = "predictions.parquet"
+# Inside: put the zip's own folder first on the path and run the script as a program, with its output in the log.
+_RUN = (
+    "import runpy, sys; sys.path.insert(0, sys.argv[1]); sys.argv = sys.argv[2:]; "
+    "runpy.run_path(sys.argv[0], run_name='__main__')"
+)
+
+
+class ReplayFailed(NeuroarenaError):
+    """A replay did not run to its end, or wrote nothing that can be read.
+
+    Attributes
+    ----------
+    outcome : Outcome or None
+        How its process ended.
+    """
+
+    def __init__(self, sentence: str, outcome: Outcome | None = None) -> None:
+        super().__init__(sentence)
+        self.outcome = outcome
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """What one replay made.
+
+    Attributes
+    ----------
+    content : tuple of bytes
+        What the script wrote, one file per fold; never opened before it was checked.
+    sha256 : str
+        Of these files together.
+    seconds, peak_memory_mb : float
+        The sum, and the largest, over the folds.
+    isolation : str
+    warnings : tuple of str
+    """
+
+    content: tuple[bytes, ...]
+    sha256: str
+    seconds: float
+    peak_memory_mb: float | None
+    isolation: str
+    warnings: tuple[str, ...]
+
+
+def replay(
+    pipeline: Pipeline,
+    folder: Path,
+    benchmark: Benchmark,
+    split: Split,
+    seed: int,
+    limits: Limits,
+    *,
+    shuffled: bool = False,
+) -> Replayed:
+    """Train anew with a seed, one sandbox for each fold, and return what was written.
+
+    Parameters
+    ----------
+    pipeline : Pipeline
+    folder : Path
+        The unpacked zip.
+    benchmark, split
+        Whose training part is read with its labels, and whose test part without.
+    seed : int
+    limits : Limits
+        Of each fold.
+    shuffled : bool
+        Whether the labels of the training part are put in a random order first.
+
+    Raises
+    ------
+    ReplayFailed
+        When the script fails, exceeds its limits or writes nothing.
+    """
+    written, outcomes = [], []
+    for number, fold in enumerate(split.folds):
+        rng = np.random.default_rng([seed, number]) if shuffled else None
+        with tempfile.TemporaryDirectory(prefix="neuroarena-replay-") as place:
+            write_fold(benchmark, fold, Path(place) / "data", rng)
+            content, outcome = _run_script(pipeline, folder, Path(place), seed, limits)
+        written.append(content)
+        outcomes.append(outcome)
+    peaks = [each.peak_memory_mb for each in outcomes if each.peak_memory_mb is not None]
+    return Replayed(
+        content=tuple(written),
+        sha256=hashlib.sha256(b"".join(written)).hexdigest(),
+        seconds=sum(each.seconds for each in outcomes),
+        peak_memory_mb=max(peaks, default=None),
+        isolation=outcomes[0].isolation,
+        warnings=tuple(sorted({sentence for each in outcomes for sentence in each.warnings})),
+    )
+
+
+def join_predictions(replayed: Replayed, benchmark: Benchmark, split: Split) -> pd.DataFrame:
+    """Read and check the predictions of a replay, fold by fold, and return them as one table.
+
+    Raises
+    ------
+    ReplayFailed
+        When they are not predictions of exactly the questions of each fold.
+    """
+    from neuroarena.scoring import check_predictions, read_predictions
+
+    tables = []
+    with tempfile.TemporaryDirectory(prefix="neuroarena-replay-") as place:
+        for fold, content in zip(split.folds, replayed.content, strict=True):
+            file = Path(place) / PREDICTIONS
+            file.write_bytes(content)
+            asked = pd.DataFrame({"id": sorted(fold.test)})
+            try:
+                table = read_predictions(file, benchmark.manifest, expected_rows=len(asked))
+                check_predictions(table, asked, benchmark.manifest, PREDICTIONS)
+            except InputError as error:
+                raise ReplayFailed(f"The replay's predictions are refused: {error}") from error
+            tables.append(table)
+    return pd.concat(tables, ignore_index=True)
+
+
+def _run_script(
+    pipeline: Pipeline, folder: Path, place: Path, seed: int, limits: Limits
+) -> tuple[bytes, Outcome]:
+    data, output = place / "data", place / "output"
+    output.mkdir(mode=0o777)
+    output.chmod(0o777)
+    command: list[str | Path] = [sys.executable, "-I", "-B", "-c", _RUN, folder, folder / pipeline.script]
+    command += [data / TRAINING, data / QUESTIONS, output / PREDICTIONS, str(seed), *pipeline.arguments]
+    inputs = {"pipeline": folder, TRAINING: data / TRAINING, QUESTIONS: data / QUESTIONS}
+    outcome = run_isolated(command, inputs=inputs, workdir=output, limits=limits, isolation="bubblewrap")
+    if outcome.status != "finished":
+        last = printable(outcome.stderr_tail, 300).strip()
+        raise ReplayFailed(f"The replay ended with {outcome.status}: {last}", outcome)
+    made = output / PREDICTIONS
+    if made.is_symlink() or not made.is_file():
+        raise ReplayFailed(f"The replay wrote no {PREDICTIONS}.", outcome)
+    return made.read_bytes(), outcome
