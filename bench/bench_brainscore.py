@@ -1,8 +1,10 @@
-"""Measure cross-validated PLS against scikit-learn, and the internal consistency against bare NumPy.
+"""Measure cross-validated PLS and ridge against scikit-learn, and the internal consistency against bare NumPy.
 
 Each way runs in a fresh process with one thread. PLS: 3,200 stimuli x 1,000 features x 168 neuroids, 25 components,
 10 splits; the correlations of both ways are compared. Internal consistency: 3,200 stimuli x 46 repetitions x 168
 neuroids, with the two bare ways a person would write: a mean of each half, or one matrix product for all halves.
+Ridge with 99 penalties: 3,200 stimuli x 12,000 features x 168 neuroids; ten splits by us, and one by scikit-learn,
+whose splits share nothing and cost the same, times ten.
 
 Run: python -m bench bench_brainscore
 """
@@ -23,6 +25,7 @@ from typing import Any
 import numpy as np
 
 STIMULI, FEATURES, NEUROIDS, REPETITIONS = 3_200, 1_000, 168, 46
+WIDE_FEATURES = 12_000
 COMPONENTS, SPLITS = 25, 10
 SEED = 0
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
@@ -36,6 +39,9 @@ def main() -> dict[str, Any]:
         theirs = in_fresh_process("pls_sklearn", Path(folder))
         r = [np.load(Path(folder) / f"{way}.npy") for way in ("pls", "pls_sklearn")]
         ceiling = in_fresh_process("ceiling", Path(folder))
+        ridge = in_fresh_process("ridgecv", Path(folder))
+        ridge_theirs = in_fresh_process("ridgecv_sklearn", Path(folder))
+        predicted = [np.load(Path(folder) / f"{way}.npy") for way in ("ridgecv", "ridgecv_sklearn")]
     return {
         "pls": ours,
         "pls_sklearn": theirs,
@@ -44,6 +50,10 @@ def main() -> dict[str, Any]:
         "pls_processor_ratio": round(theirs["processor_seconds"] / ours["processor_seconds"], 1),
         "pls_largest_difference_of_r": float(np.abs(r[0] - r[1]).max()),
         "ceiling": ceiling,
+        "ridgecv": ridge,
+        "ridgecv_sklearn": ridge_theirs,
+        "ridgecv_processor_ratio": round(ridge_theirs["processor_seconds"] / ridge["processor_seconds"], 1),
+        "ridgecv_largest_difference": float(np.abs(predicted[0] - predicted[1]).max()),
     }
 
 
@@ -69,11 +79,12 @@ def peak_mb() -> float:
         return next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) * 1024 / 1e6
 
 
-def recording() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def recording(n_features: int = FEATURES) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Draw features with a falling spectrum, responses that follow them with noise, and eight objects."""
     rng = np.random.default_rng(SEED)
     latent = rng.normal(size=(STIMULI, 200)) * np.arange(1, 201) ** -0.5
-    features = latent @ rng.normal(size=(200, FEATURES)) + 0.3 * rng.normal(size=(STIMULI, FEATURES))
+    features = latent @ rng.normal(size=(200, n_features))
+    features += 0.3 * rng.normal(size=(STIMULI, n_features))
     signal = latent @ rng.normal(size=(200, NEUROIDS))
     return features, signal + 2 * rng.normal(size=signal.shape), np.arange(STIMULI) % 8
 
@@ -148,6 +159,49 @@ def pls_sklearn(folder: Path) -> dict[str, Any]:
     }
 
 
+def ridge_splits() -> tuple[np.ndarray, np.ndarray, list[tuple[np.ndarray, np.ndarray]]]:
+    """Give wide features, responses and the ten splits of both ways."""
+    from sklearn.model_selection import ShuffleSplit
+
+    features, responses, _ = recording(WIDE_FEATURES)
+    return features, responses, list(ShuffleSplit(SPLITS, train_size=0.9, random_state=1).split(features))
+
+
+def ridgecv(folder: Path) -> dict[str, Any]:
+    """Predict the test parts of ten splits by our RidgeCV; the peak is told in copies of the features."""
+    from neuroarena.families.brainscore.metrics.regressions import RidgeCV
+
+    features, responses, splits = ridge_splits()
+    list(RidgeCV().cross_predict(features[:100], responses[:100], [(np.arange(90), np.arange(90, 100))]))
+    regression = RidgeCV()
+    _, processor, predicted = timed(lambda: list(regression.cross_predict(features, responses, splits)), 1)
+    np.save(folder / "ridgecv.npy", predicted[0])
+    return {
+        "processor_seconds": round(processor, 1),
+        "peak_mb": round(peak_mb()),
+        "copies_of_the_features": round(peak_mb() * 1e6 / features.nbytes, 2),
+        "penalties": regression.chosen,
+    }
+
+
+def ridgecv_sklearn(folder: Path) -> dict[str, Any]:
+    """Fit scikit-learn's RidgeCV on the first split, and give ten times its time."""
+    from sklearn.linear_model import RidgeCV
+
+    from neuroarena.families.brainscore.metrics.regressions import ridge_alphas
+
+    features, responses, splits = ridge_splits()
+    train, test = splits[0]
+
+    def work() -> np.ndarray:
+        fitted = RidgeCV(alphas=ridge_alphas()).fit(features[train], responses[train])
+        return np.asarray(fitted.predict(features[test]))
+
+    _, processor, predicted = timed(work, 1)
+    np.save(folder / "ridgecv_sklearn.npy", predicted)
+    return {"processor_seconds": round(SPLITS * processor, 1), "peak_mb": round(peak_mb())}
+
+
 def ceiling(folder: Path) -> dict[str, Any]:  # noqa: ARG001 - every way takes the folder
     """Measure the internal consistency and the two bare ways on the same trials."""
     import xarray as xr
@@ -215,7 +269,13 @@ def halves_by_product(trials: np.ndarray) -> float:
 
 if __name__ == "__main__":
     if len(sys.argv) == 3:
-        ways = {"pls": pls, "pls_sklearn": pls_sklearn, "ceiling": ceiling}
+        ways: dict[str, Callable[[Path], dict[str, Any]]] = {
+            "pls": pls,
+            "pls_sklearn": pls_sklearn,
+            "ceiling": ceiling,
+            "ridgecv": ridgecv,
+            "ridgecv_sklearn": ridgecv_sklearn,
+        }
         print(json.dumps(ways[sys.argv[1]](Path(sys.argv[2]))))
     else:
         print(json.dumps(main(), indent=2))

@@ -134,6 +134,46 @@ def test_the_penalties_of_ridgecv_are_ninety_nine_from_a_hundredth_to_ten_millio
     ]
 
 
+@pytest.mark.parametrize("shape", [(60, 150), (60, 57), (90, 20), (50, 400)], ids=str)
+@pytest.mark.parametrize("noise", [0.1, 3.0], ids=["clean", "noisy"])
+def test_ridgecv_chooses_and_predicts_as_scikit_learn_on_every_split(shape, noise):
+    rng = np.random.default_rng(shape[1])
+    x = rng.normal(size=shape) * np.linspace(3, 0.1, shape[1]) + 5
+    y = x[:, :3] @ rng.normal(size=(3, 6)) + noise * rng.normal(size=(shape[0], 6))
+    y[:, 5] = 2.5
+    splits = CrossValidation(stratification_coord=None).divide(shape[0])
+    ours = RidgeCV()
+    for (train, test), predicted in zip(
+        splits, ours.cross_predict(x.astype(np.float32), y, splits), strict=True
+    ):
+        theirs = sklearn.linear_model.RidgeCV(alphas=ridge_alphas())
+        theirs.fit(x.astype(np.float32)[train].astype(np.float64), y[train])
+        assert ours.chosen[-1] == theirs.alpha_
+        np.testing.assert_allclose(predicted, theirs.predict(x.astype(np.float32)[test]), atol=1e-6)
+
+
+def test_penalties_that_are_nearly_as_good_are_compared_in_double_precision():
+    """Two penalties that single precision cannot tell apart: the better one is chosen, as scikit-learn does."""
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=(40, 80))
+    y = x @ rng.normal(size=(80, 3)) + rng.normal(size=(40, 3))
+    for order in (1, -1):
+        alphas = np.array([7.0, 7.0 + 1e-7, 7.0 + 2e-7])[::order]
+        fitted = sklearn.linear_model.RidgeCV(alphas=alphas).fit(x[:30], y[:30])
+        found = RidgeCV(alphas)
+        next(iter(found.cross_predict(x, y, [(np.arange(30), np.arange(30, 40))])))
+        assert found.chosen == [fitted.alpha_]
+
+
+@pytest.mark.parametrize(
+    "wrong", [RidgeCV(np.array([])), RidgeCV(np.array([0.0, 1.0])), Ridge(-1.0)], ids=str
+)
+def test_penalties_that_are_not_positive_are_refused(wrong):
+    x = np.arange(20.0).reshape(10, 2)
+    with pytest.raises(ConfigError, match="positive number"):
+        wrong.fit(x, x[:, :1]).predict(x)
+
+
 def test_ridgecv_says_which_penalty_each_split_chose():
     source, target = pair()
     score = METRIC_FACTORIES["ridgecv"]()(source, target)

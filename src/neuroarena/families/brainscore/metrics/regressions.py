@@ -9,7 +9,9 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from neuroarena.families.brainscore.errors import ConfigError
 from neuroarena.families.brainscore.metrics.folds import Array, Fold, Products, Split
+from neuroarena.families.brainscore.metrics.leave_one_out import ridge_folds
 
 # Normal equations are as good as an orthogonal factorisation to 1e-6 while X'X is this well conditioned.
 WELL_CONDITIONED = 1e-9
@@ -112,12 +114,12 @@ class Ridge(Regression):
         self, x: npt.NDArray[np.floating], y: npt.NDArray[np.floating], splits: Sequence[Split]
     ) -> Iterator[Array]:
         """Yield the predictions of each split's test rows; see :meth:`Regression.cross_predict`."""
-        from scipy.linalg import cho_factor, cho_solve
-
-        for fold in Products(x, y).folds(splits):
-            covariance = fold.covariance()
-            covariance[np.diag_indices_from(covariance)] += self.alpha
-            yield fold.predictions(cho_solve(cho_factor(covariance, overwrite_a=True), fold.cross))
+        if not self.alpha > 0:
+            raise ConfigError(
+                f"The penalty of a ridge regression is {self.alpha}; expected a positive number."
+            )
+        for _, predicted in ridge_folds(x, y, splits, np.array([self.alpha])):
+            yield predicted
 
 
 @dataclass
@@ -186,15 +188,15 @@ class RidgeCV(Regression):
         self, x: npt.NDArray[np.floating], y: npt.NDArray[np.floating], splits: Sequence[Split]
     ) -> Iterator[Array]:
         """Yield the predictions of each split's test rows; see :meth:`Regression.cross_predict`."""
-        import sklearn.linear_model
-
         self.chosen: list[float] = []
-        alphas = ridge_alphas() if self.alphas is None else self.alphas
-        for train, test in splits:
-            estimator = sklearn.linear_model.RidgeCV(alphas=alphas)
-            estimator.fit(np.asarray(x[train], dtype=np.float64), y[train])
-            self.chosen.append(float(estimator.alpha_))
-            yield np.asarray(estimator.predict(x[test]), dtype=np.float64).reshape(len(test), -1)
+        alphas = ridge_alphas() if self.alphas is None else np.asarray(self.alphas, dtype=np.float64)
+        if not (alphas.size and (alphas > 0).all()):
+            raise ConfigError(
+                "The penalties of a ridge regression must be positive numbers; got none, or others."
+            )
+        for alpha, predicted in ridge_folds(x, y, splits, alphas):
+            self.chosen.append(alpha)
+            yield predicted
 
 
 @dataclass
