@@ -70,8 +70,8 @@ def chromium() -> str:
 @pytest.fixture(scope="session")
 def bwrap() -> None:
     """Skip where bubblewrap cannot run; a skip says nothing about the plain child process."""
-    from neuroarena.sandbox import bubblewrap
+    from neuroarena.sandbox.bubblewrap import Bubblewrap
 
-    reason = bubblewrap.unavailable()
+    reason = Bubblewrap().find_obstacle()
     if reason is not None:
         pytest.skip(reason)

@@ -40,7 +40,7 @@ def test_a_submission_that_needs_braindecode_names_the_extra(
     path = Path(shutil.copy(real(name), tmp_path))
     hide_braindecode(path, monkeypatch)
     with pytest.raises(MissingDependency) as refused:
-        answer_challenges(path, {challenge: [WINDOWS]}, LIMITS, fresh_copy=False, isolation="bubblewrap")
+        answer_challenges(path, {challenge: [WINDOWS]}, LIMITS, stateless=False, isolation="bubblewrap")
     assert str(refused.value) == (
         f"{path.name} needs braindecode, which is not installed. "
         'Install it with: pip install "neuroarena[zoo]"'
@@ -51,7 +51,7 @@ def test_the_network_of_an_entrant_answers_as_it_does_outside(
     bwrap: None, real: Callable[[str], Path]
 ) -> None:
     path = real(ENTRANT)
-    answers = answer_challenges(path, {1: [WINDOWS]}, LIMITS, fresh_copy=False, isolation="bubblewrap")
+    answers = answer_challenges(path, {1: [WINDOWS]}, LIMITS, stateless=False, isolation="bubblewrap")
     np.testing.assert_allclose(answers[1].values, outside(path, 1), rtol=1e-4)
 
 
@@ -60,7 +60,7 @@ def test_the_network_of_an_entrant_answers_as_it_does_outside(
 def test_both_submissions_answer_both_challenges(bwrap: None, real: Callable[[str], Path], name: str) -> None:
     path = real(name)
     answers = answer_challenges(
-        path, {1: [WINDOWS], 2: [WINDOWS]}, LIMITS, fresh_copy=False, isolation="bubblewrap"
+        path, {1: [WINDOWS], 2: [WINDOWS]}, LIMITS, stateless=False, isolation="bubblewrap"
     )
     for challenge in (1, 2):
         assert answers[challenge].outcome.isolation == "bubblewrap"

@@ -88,7 +88,7 @@ def test_groups_of_killed_makers_are_swept_and_own_ones_removed():
         assert not any(folder.exists() for folder in each.folders.values())
 
 
-@pytest.mark.parametrize("isolation", ["bubblewrap", "process"])
+@pytest.mark.parametrize("isolation", ["bubblewrap", "none"])
 @pytest.mark.parametrize(
     ("source", "limits", "status"),
     [
@@ -110,17 +110,14 @@ def test_without_a_control_group_limits_are_held_by_looking_and_that_is_said(
     (tmp_path / "mounts").write_text("")
     monkeypatch.setattr(cgroups, "_MOUNTS", tmp_path / "mounts")
     outcome = run_isolated([sys.executable, "-I", "-c", source], limits=limits, isolation=isolation)
-    if status == "processes" and os.getuid():
-        # The resource limit inside binds everyone but root: the fork fails before it is seen.
-        assert outcome.status in ("processes", "failed")
+    if status in ("processes", "memory"):
+        # Resource limits may hold before anything is seen: the fork or the allocation fails.
+        assert outcome.status in (status, "failed")
+        assert outcome.status == status or "Error" in outcome.stderr_tail
     else:
         assert outcome.status == status
-    assert (
-        "no control group can be written: memory and the number of processes"
-        in outcome.warnings[-1 if isolation == "process" else 0]
-    )
-    assert outcome.peak_memory_mb is not None
-    assert outcome.peak_memory_mb > 1
+    assert any("no control group can be written: memory and" in each for each in outcome.warnings)
+    assert outcome.hard_limits is False
 
 
 def test_the_filter_of_system_calls_compiles_where_it_can_be_had():

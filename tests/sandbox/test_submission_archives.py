@@ -87,7 +87,7 @@ def twice(folder: Path) -> Path:
 def test_a_bad_zip_is_refused_by_name_with_exit_code_2(tmp_path: Path, made, words: str):
     path = made(tmp_path)
     with pytest.raises(SubmissionRefused, match=words) as caught:
-        predict_windows(path, 1, [windows(1.0)], fresh_copy=False)
+        predict_windows(path, 1, [windows(1.0)], stateless=False)
     assert caught.value.exit_code == 2
     assert path.name in str(caught.value)
     assert [file.name for file in tmp_path.iterdir()] in ([], [path.name])
@@ -115,12 +115,12 @@ def test_the_limit_of_size_can_be_set(tmp_path: Path):
         ({3: []}, {}, "challenges are 1 and 2"),
         ({1: [np.zeros((2, 128, 200), np.float32)]}, {}, r"expected float32 \(b, 129, 200\)"),
         ({1: [np.zeros((2, 129, 200))]}, {}, "float64"),
-        ({1: []}, {"fresh_copy": True}, "pass a generator"),
+        ({1: []}, {"stateless": True}, "pass a generator"),
         ({1: []}, {}, "no window"),
     ],
 )
 def test_wrong_windows_are_refused(tmp_path: Path, given: dict, options: dict, words: str):
     with pytest.raises(InputError, match=words):
         answer_challenges(
-            zipped(tmp_path, code()), given, Limits(seconds=60), **{"fresh_copy": False, **options}
+            zipped(tmp_path, code()), given, Limits(seconds=60), **{"stateless": False, **options}
         )

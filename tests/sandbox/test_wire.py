@@ -74,7 +74,8 @@ def test_a_random_header_is_refused_by_name_or_read(header: bytes, body: bytes):
         (struct.pack("!4sIQ", b"NAW1", 10, 2**40), "longer than"),
         (raw(b"{"), "not JSON"),
         (raw(b"\xff\xfe"), "not JSON"),
-        (raw(b"[" * 60_000), "not JSON"),
+        (raw(b"[" * 60_000), "longer than"),
+        (raw(b"[" * 4000), "not JSON"),
         (raw([1, 2]), "JSON object"),
         (raw({"shape": [1]}, bytes(4)), "with a kind"),
         (raw({"kind": 3}), "with a kind"),
@@ -95,7 +96,7 @@ def test_what_is_no_message_is_refused(data: bytes, words: str):
 
 def talk(source: str, **limits: float) -> Conversation:
     return Conversation(
-        Job((sys.executable, "-I", "-c", source)), Limits(**{"seconds": 20, **limits}), "process"
+        Job((sys.executable, "-I", "-c", source)), Limits(**{"seconds": 20, **limits}), "none"
     )
 
 
@@ -103,12 +104,15 @@ def test_a_guest_that_ends_is_silent_and_its_last_words_are_kept():
     with talk("import sys; print('sorry', file=sys.stderr); sys.exit(4)") as line:
         with pytest.raises(Silent):
             line.ask("windows", None, np.zeros(10**6, np.float32))
-        outcome = line.finish()
+        outcome = line.outcome()
     assert (outcome.status, outcome.exit_code, outcome.stderr_tail) == ("failed", 4, "sorry\n")
 
 
 def test_a_guest_that_answers_without_end_is_cut_at_the_first_message():
-    with talk("import sys\nwhile True: sys.stdout.write('x' * 10000)") as line, pytest.raises(BadFrame):
+    with (
+        talk("import sys\nwhile True: sys.stdout.write('x' * 10000)") as line,
+        pytest.raises((BadFrame, Stopped)),
+    ):
         line.listen()
 
 

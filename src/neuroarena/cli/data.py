@@ -226,7 +226,8 @@ def _print_dry_run(plan: FetchPlan, folder: Path, patience: Patience, as_json: b
     try:
         items, unasked = survey(plan, folder, patience), None
     except FetchStopped as error:
-        items, unasked = survey(plan, folder, ask=False), str(error)
+        # What was kept, and how to go on, is no matter of a dry run.
+        items, unasked = survey(plan, folder, ask=False), str(error.__cause__ or error)
     listing = {**_fetch_listing(plan, folder, items), "dry_run": True, "server_not_asked_because": unasked}
     if as_json:
         print_json(listing)
@@ -297,15 +298,16 @@ def _print_listing(listing: dict[str, Any]) -> None:
         state = f"{readable_size(file['have'])} here" if file["have"] else file["state"]
         known = next((kind for kind in ("sha256", "sha1") if file[kind]), "-")
         rows.append((size, known, state, file["url"]))
-    unknown = listing["sizes_unknown"]
-    more = f" and {unknown} of unknown size" if unknown else ""
-    to_fetch, free = readable_size(listing["bytes_to_fetch"]), readable_size(listing["free_bytes"])
+    unknown, known_bytes = listing["sizes_unknown"], listing["bytes_to_fetch"]
+    parts = [readable_size(known_bytes)] if known_bytes or not unknown else []
+    to_fetch = " and ".join([*parts, *([f"{unknown} of unknown size"] if unknown else [])])
+    free = readable_size(listing["free_bytes"])
     # Plain lines: a table would cut the addresses, which are there to be copied.
     print(listing["title"])
     for size, known, state, url in (("size", "checksum", "state", "address"), *rows):
-        print(f"  {size:>10}  {known:<8}  {state:<12}  {url}".rstrip())
-    print(f"  total  {to_fetch}{more}, {len(listing['files'])} files")
-    print(f"{to_fetch}{more} to fetch into {listing['folder']}, where {free} are free.")
+        print(f"  {size:>12}  {known:<8}  {state:<12}  {url}".rstrip())
+    print(f"  total  {to_fetch}, {len(listing['files'])} files")
+    print(f"{to_fetch} to fetch into {listing['folder']}, where {free} are free.")
     untried = sum(not file["address_checked"] for file in listing["files"] if file["state"] != "complete")
     if untried:
         print(

@@ -51,6 +51,13 @@ def score_file(
     memory_mb: Annotated[
         int | None, typer.Option("--memory-mb", help="The most memory the code may use (zip).")
     ] = None,
+    isolation: Annotated[
+        str | None,
+        typer.Option(
+            "--isolation",
+            help="bubblewrap, or none: run code that you trust without a sandbox; the result says so (zip).",
+        ),
+    ] = None,
     as_json: options.Json = False,
 ) -> None:
     """Score predictions, or the code that makes them; the same function judges on a laptop and on a server."""
@@ -61,11 +68,10 @@ def score_file(
     limits = {"seconds": seconds, "memory_mb": memory_mb}
     if file.suffix.lower() == ".zip":
         options.refuse_unused({f"-O {name}": value for name, value in chosen.items()}, "code in a zip")
-        _score_zip(
-            benchmark, file, {"data": data, "split": split, "name": name, "out": out}, fast, limits, as_json
-        )
+        asked = {"data": data, "split": split, "name": name, "out": out, "isolation": isolation}
+        _score_zip(benchmark, file, asked, fast, limits, as_json)
         return
-    of_code = {"--fast": fast, "--seconds": seconds, "--memory-mb": memory_mb}
+    of_code = {"--fast": fast, "--seconds": seconds, "--memory-mb": memory_mb, "--isolation": isolation}
     options.refuse_unused(of_code, f"{file.name}, a file of predictions: only code in a zip is run")
     result = score_predictions(file, benchmark, split, data=data, name=name, out=out, **chosen)
     if as_json:
@@ -136,9 +142,13 @@ def _score_zip(
     from neuroarena.evaluation import TerminalProgress
     from neuroarena.evaluation.code import find_contract, score_code
     from neuroarena.sandbox import Limits
+    from neuroarena.sandbox.runtime import find_runtime
 
     given = Limits(**{name: value for name, value in limits.items() if value is not None})
     with TerminalProgress() as progress:
+        if asked["isolation"] != "none":
+            # Built on first use, with progress; later it is only looked at.
+            find_runtime(progress)
         found = score_code(file, benchmark, fast=fast, limits=given, progress=progress, **asked)
     if as_json:
         print_json({**found.report, "results": [describe_score(result) for result in found.results]})

@@ -140,7 +140,7 @@ class ResumingDownloader:
             failures = 1 if have > best else failures + 1
             best = max(best, have)
             if failures >= self.patience.attempts:
-                raise FetchStopped(f"{url}: {reason}; gave up after {failures} attempts without a new byte.")
+                raise FetchStopped(f"{url}: {reason}; gave up after {_count(failures)} without a new byte.")
             self.progress.say(self.stage, f"{reason}; trying again")
             self.patience.wait(failures)
 
@@ -258,7 +258,7 @@ def remote_size(url: str, patience: Patience) -> int | None:
             raise FetchError(f"{url}: cannot be fetched: {error}.") from error
         failures += 1
         if failures >= patience.attempts:
-            raise FetchStopped(f"{url}: {reason}; gave up after {failures} attempts.")
+            raise FetchStopped(f"{url}: {reason}; gave up after {_count(failures)}.")
         patience.wait(failures)
 
 
@@ -290,6 +290,10 @@ def plain_reason(error: BaseException, patience: Patience) -> str:
             words = inner.strerror
         inner = inner.__cause__ or inner.__context__
     return f"the connection failed ({words})" if words else "the connection was cut"
+
+
+def _count(attempts: int) -> str:
+    return "1 attempt" if attempts == 1 else f"{attempts} attempts"
 
 
 def _content_length(response: Any) -> int | None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import secrets
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -16,7 +17,7 @@ from neuroarena.evaluation.record import current_time
 from neuroarena.evaluation.results import Result, save_result
 from neuroarena.evaluation.submitted import HandedIn, judge_answers, source_of
 from neuroarena.progress import Progress, Silence
-from neuroarena.sandbox import Limits
+from neuroarena.sandbox import Control, Limits, Outcome
 from neuroarena.sandbox.limits import Isolation
 from neuroarena.scoring import check_name
 
@@ -38,9 +39,9 @@ class CodeRequest:
         Folder of the dataset, and the split; by default the first.
     fast : bool
         Judge only a few subjects, to see whether the code runs.
-    limits, isolation, seed, replay
-        Of the sandbox: what the code may use, how it must be isolated, what draws the order of the questions, and how
-        many questions are asked again.
+    limits, isolation, seed, control
+        Of the sandbox: what the code may use, how it is isolated, what draws batches and order of the questions, and
+        how the run can be ended early.
     """
 
     file: Path
@@ -53,7 +54,11 @@ class CodeRequest:
     limits: Limits | None = None
     isolation: Isolation | None = None
     seed: int = 0
-    replay: int = 0
+    control: Control | None = None
+
+
+# An answer that changes by more than this when it is asked again is noted.
+REPLAY_THRESHOLD = 1e-4
 
 
 @dataclass(frozen=True)
@@ -118,8 +123,8 @@ def score_code(
     fast: bool = False,
     limits: Limits | None = None,
     isolation: Isolation | None = None,
-    seed: int = 0,
-    replay: int = 0,
+    seed: int | None = None,
+    control: Control | None = None,
     progress: Progress | None = None,
 ) -> CodeResult:
     """Score a code submission; the code runs in a process that never holds a label, and is never imported here.
@@ -130,8 +135,8 @@ def score_code(
         The archive that the family's contract asks for.
     benchmark : str
         ``family[@definition]``.
-    split, data, fast, limits, isolation, seed, replay
-        See :class:`CodeRequest`.
+    split, data, fast, limits, isolation, seed, control
+        See :class:`CodeRequest`; by default the seed is drawn, and nobody knows it beforehand.
     name : str, optional
         What boards call it; by default the name of the file.
     out : path, optional
@@ -155,7 +160,17 @@ def score_code(
         raise InputError(f"{path}: there is no such file. Expected a zip with the code.")
     shown, started = check_name(path.stem if name is None else name, path.name), current_time()
     request = CodeRequest(
-        path, benchmark, definition, tasks, data, split, fast, limits, isolation, seed, replay
+        path,
+        benchmark,
+        definition,
+        tasks,
+        data,
+        split,
+        fast,
+        limits,
+        isolation,
+        secrets.randbits(128) if seed is None else seed,
+        control,
     )
     answers = contract.answer(request, progress or Silence())
     about = HandedIn("code", shown, source_of(path), answers.ran, started)
@@ -180,3 +195,30 @@ def find_contract(benchmark: str) -> tuple[CodeContract, str, tuple[str, ...]]:
         takers = ", ".join(families_with("code_contract")) or "none"
         raise InputError(f'"{benchmark}" does not accept code. Families that do: {takers}.')
     return contract, definition, tasks
+
+
+def describe_runs(runs: Mapping[str, tuple[Outcome, float | None]]) -> dict[str, Any]:
+    """Describe how code ran, for its record: part -> (outcome, largest change when questions were asked again)."""
+    outcomes = [outcome for outcome, _ in runs.values()]
+    changes = {part: change for part, (_, change) in runs.items() if change is not None}
+    said: dict[str, Any] = {
+        "isolation": outcomes[0].isolation,
+        "runtime": outcomes[0].runtime,
+        "hard_limits": all(each.hard_limits for each in outcomes),
+        "warnings": list(dict.fromkeys(word for each in outcomes for word in each.warnings)),
+        "seconds": {part: round(outcome.seconds, 2) for part, (outcome, _) in runs.items()},
+        "replay_difference": changes,
+    }
+    changed = sorted(part for part, change in changes.items() if change > REPLAY_THRESHOLD)
+    if changed:
+        said["warnings"].append(
+            f"answers changed by more than {REPLAY_THRESHOLD:g} when they were asked again: {', '.join(changed)}"
+        )
+    return said
+
+
+def describe_isolation(report: Mapping[str, Any]) -> str:
+    """Return one sentence about how code was isolated."""
+    if report["isolation"] == "none":
+        return "The code ran WITHOUT ISOLATION."
+    return f"The code ran in {report['isolation']}, runtime {str(report['runtime'])[:12]}."

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
+from neuroarena.sandbox.job import Control
 from neuroarena.sandbox.limits import Limits, Outcome
-from neuroarena.sandbox.run import run_isolated
+from neuroarena.sandbox.run import collect_isolated, run_isolated
 
-__all__ = ["Limits", "Outcome", "run_isolated"]
+__all__ = ["Control", "Limits", "Outcome", "collect_isolated", "run_isolated"]

@@ -85,7 +85,14 @@ def unpack_submission(archive: Path, entry: str, most_mb: int = 2048) -> Iterato
             said = error.strerror if isinstance(error, OSError) else str(error).replace(work, "this machine")
             raise NeuroarenaError(f"{archive.name}: could not be unpacked ({said})") from error
         _check_entry([product.file.removeprefix(f"{folder}/") for product in products], entry, archive.name)
+        _let_others_read(root / folder)
         yield root / folder
+
+
+def _let_others_read(folder: Path) -> None:
+    """Make a tree readable for whoever the guest is; the folder around it stays private."""
+    for path in (folder, *folder.rglob("*")):
+        path.chmod(0o755 if path.is_dir() else 0o644)
 
 
 def _check_methods(archive: Path, entry: str) -> None:

@@ -13,22 +13,20 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from pathlib import Path
 from types import TracebackType
 
-from neuroarena.errors import NeuroarenaError
-from neuroarena.sandbox import bubblewrap
+from neuroarena.sandbox import supervise
+from neuroarena.sandbox.backends import Backend
 from neuroarena.sandbox.cgroups import Cgroup
-from neuroarena.sandbox.job import GUEST_FOLDER, Job, translate_path
-from neuroarena.sandbox.limits import Isolation, Limits, Outcome, Status, printable
-from neuroarena.sandbox.process_tree import descendants, end_tree, memory_mb, threads
-from neuroarena.sandbox.syscalls import filter_file
+from neuroarena.sandbox.job import Control, Job
+from neuroarena.sandbox.limits import Limits, Outcome, Status, printable
 
 _MB = 2**20
 _TICK_S = 0.1
-_LOOK_S = 0.25
 _TAIL = 4000
+_GRACE_S = 2.0
 _PIPE_BYTES = 2**20
+_REPORT_BYTES = 2**16
 _SIGXCPU = 128 + 24
 _SIGXFSZ = 128 + 25
 
@@ -37,31 +35,10 @@ class Stopped(Exception):
     """A limit was exceeded and the run was ended; the outcome says which."""
 
 
-def choose_isolation(wanted: Isolation | None) -> tuple[Isolation, list[str]]:
-    """Decide how a run is isolated, and return a warning where that is weaker than it could be.
-
-    Parameters
-    ----------
-    wanted : str or None
-        ``bubblewrap`` or ``process``; None takes the best there is.
-
-    Raises
-    ------
-    NeuroarenaError
-        When bubblewrap is asked for and cannot be used.
-    """
-    if wanted == "process":
-        return "process", ["a plain child process was asked for: it can read what its user can read"]
-    reason = bubblewrap.unavailable()
-    if reason is None:
-        return "bubblewrap", []
-    if wanted == "bubblewrap":
-        raise NeuroarenaError(f"The sandbox needs bubblewrap, and {reason}. Nothing was run.")
-    return "process", [f"{reason}: it ran as a plain child process, which can read what its user can read"]
-
-
 class Child:
     """A child process and everything below it. Use it in a ``with`` block: leaving ends the whole tree.
+
+    It may be started in one thread and used in another: a process of its own stands between this one and the guest.
 
     Parameters
     ----------
@@ -69,32 +46,53 @@ class Child:
         What to run.
     limits : Limits
         What it may use.
-    isolation : {"bubblewrap", "process"} or None, default None
-        How; None takes the best there is, and the outcome says what that was.
+    backend : Backend
+        How it is isolated.
     talk : bool, default False
         Whether standard output is a channel to the caller (`incoming`) instead of part of the log.
+    control : Control, optional
+        How the caller can end it early.
+
+    Attributes
+    ----------
+    incoming : bytearray
+        What arrived on the channel and was not taken away yet.
+    room : int
+        The most bytes that `incoming` may hold. One byte more ends the guest: nothing unasked is ever kept.
     """
 
     def __init__(
-        self, job: Job, limits: Limits, isolation: Isolation | None = None, *, talk: bool = False
+        self,
+        job: Job,
+        limits: Limits,
+        backend: Backend,
+        *,
+        talk: bool = False,
+        control: Control | None = None,
     ) -> None:
-        self.job, self.limits = job, limits
-        self.isolation, self._warnings = choose_isolation(isolation)
-        self.incoming = bytearray()
-        self._log, self._log_bytes, self._waited, self._looked = bytearray(), 0, 0.0, 0.0
+        self.job, self.limits, self.backend = job, limits, backend
+        self._control = control or Control()
+        self.incoming, self.room = bytearray(), 0
+        self._log, self._log_bytes, self._waited = bytearray(), 0, 0.0
         self._status: Status | None = None
-        self._seen_mb = 0.0
         self._peak_mb: float | None = None
         self._code: int | None = None
-        self._sending = False
-        self._lifeline: int | None = None
-        self._closed = False
+        self._closed = self._line_ended = False
         self._scratch = tempfile.TemporaryDirectory(prefix="neuroarena-")
         self._group = Cgroup.create(limits)
-        self._warnings += _soft_limits(self._group)
+        self._report, report = os.pipe()
         try:
-            self._process = self._start(talk)
+            self._launch = backend.prepare(job, limits, report)
         except BaseException:
+            os.close(report)
+            self._give_back()
+            raise
+        self._warnings = [*self._launch.warnings, *_soft_limits(self._group)]
+        try:
+            self._process = self._start(talk, report)
+        except BaseException:
+            self._launch.close(self._launch.descriptors)
+            self._launch.close(self._launch.kept)
             self._give_back()
             raise
         self._selector = selectors.DefaultSelector()
@@ -110,8 +108,8 @@ class Child:
             with contextlib.suppress(OSError):
                 fcntl.fcntl(self._process.stdin, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
 
-    def _start(self, talk: bool) -> subprocess.Popen[bytes]:
-        limits = self.limits
+    def _start(self, talk: bool, report: int) -> subprocess.Popen[bytes]:
+        limits, launch = self.limits, self._launch
         rlimits = {
             "NOFILE": limits.open_files,
             "FSIZE": limits.output_mb * _MB,
@@ -119,43 +117,40 @@ class Child:
             # Of one process with all its threads: limits what goes on while the caller is not waiting.
             "CPU": math.ceil(limits.seconds) * (os.cpu_count() or 1) + 1,
         }
+        watch: dict[str, float] = {}
+        if "memory" not in self._group.folders:
+            # Of each process, by the kernel; of all together, by looking.
+            rlimits["DATA"] = limits.memory_mb * _MB
+            watch["memory_mb"] = limits.memory_mb
+        if "pids" not in self._group.folders:
+            watch["processes"] = limits.processes
+        if "inodes" in launch.watched:
+            watch["inodes"] = limits.inodes
         settings = {
             "parent": os.getpid(),
+            "report": report,
             "groups": self._group.procs_files,
             "rlimits": rlimits,
-            "guard": self.isolation == "process",
+            "watch": watch,
+            "mounts": launch.mounts,
+            "kept": launch.kept,
+            "command": launch.command,
         }
-        given: list[int] = []
-        if self.isolation == "bubblewrap":
-            command = self._wrap_command(given)
-        else:
-            command = [translate_path(part, {}) for part in self.job.command]
-        launch = [sys.executable, "-I", "-S", "-B", str(GUEST_FOLDER / "launch.py"), json.dumps(settings)]
-        scratch = Path(self._scratch.name)
         try:
             return subprocess.Popen(
-                [*launch, *command],
+                [sys.executable, "-I", "-S", "-B", supervise.__file__, json.dumps(settings)],
                 stdin=subprocess.PIPE if talk else subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE if talk else subprocess.STDOUT,
-                cwd=self.job.output if self.job.output is not None else scratch,
-                env=bubblewrap.environment(scratch),
-                pass_fds=given,
+                cwd=self._scratch.name,
+                env=_environment(self._scratch.name),
+                # The lifeline's other end is held by the supervising process too: it must end with that one alone.
+                pass_fds=[*launch.descriptors, *launch.kept],
                 start_new_session=True,
             )
         finally:
-            for descriptor in given:
-                os.close(descriptor)
-
-    def _wrap_command(self, given: list[int]) -> list[str]:
-        """Build the command, and add the descriptors it needs to `given`."""
-        there, self._lifeline = os.pipe()
-        given.append(there)
-        filtered, reason = filter_file()
-        if filtered is not None:
-            given.append(filtered)
-        self._warnings += [reason] if reason else []
-        return bubblewrap.arguments(self.job, self.limits, filtered, there)
+            launch.close(launch.descriptors)
+            launch.close(launch.kept)
 
     def __enter__(self) -> Child:
         return self
@@ -164,6 +159,20 @@ class Child:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def take_unasked(self) -> None:
+        """Stop a guest that has said something it was not asked for.
+
+        Raises
+        ------
+        Stopped
+        """
+        self.room = len(self.incoming)
+        for key in list(self._selector.get_map().values()):
+            if key.data == "line":
+                self._take(key)
+        if self.incoming:
+            self.stop("output")
 
     def pump(self, outgoing: bytes, done: Callable[[], bool]) -> bool:
         """Send bytes and receive what arrives, until `done` returns true or the child closes its end.
@@ -216,15 +225,19 @@ class Child:
 
     def _take(self, key: selectors.SelectorKey) -> bool:
         """Read what is available, and return whether the stream has ended."""
+        most = self.room - len(self.incoming) + 1 if key.data == "line" else _PIPE_BYTES
         try:
-            data = os.read(key.fd, _PIPE_BYTES)
+            data = os.read(key.fd, min(most, _PIPE_BYTES))
         except BlockingIOError:
             return False
         if not data:
             self._selector.unregister(key.fileobj)
+            self._line_ended |= key.data == "line"
             return True
         if key.data == "line":
             self.incoming += data
+            if len(self.incoming) > self.room:
+                self.stop("output")
         else:
             self._log = (self._log + data)[-4 * _TAIL :]
             self._log_bytes += len(data)
@@ -232,26 +245,12 @@ class Child:
 
     def _look(self) -> None:
         """Compare what is used with what is allowed."""
+        if self._control.is_over:
+            self.stop("cancelled")
         if self._waited > self.limits.seconds:
             self.stop("time")
         if self._log_bytes > self.limits.output_mb * _MB:
             self.stop("output")
-        if time.monotonic() - self._looked < _LOOK_S:
-            return
-        self._looked = time.monotonic()
-        if self._wrote_too_much():
-            self.stop("output")
-        missing = {"memory", "pids"} - set(self._group.folders)
-        below = descendants(self._process.pid) if missing else []
-        if "memory" in missing:
-            self._seen_mb = max(self._seen_mb, memory_mb(below))
-        if "pids" in missing and threads(below) > self.limits.processes:
-            self.stop("processes")
-        if self._seen_mb > self.limits.memory_mb:
-            self.stop("memory")
-
-    def _wrote_too_much(self) -> bool:
-        return self.job.output is not None and _folder_bytes(self.job.output) > self.limits.output_mb * _MB
 
     def stop(self, status: Status) -> None:
         """End the run because a limit was exceeded.
@@ -280,6 +279,8 @@ class Child:
                 time.sleep(_TICK_S / 10)
                 self._waited += _TICK_S / 10
                 self._look()
+        # What is left in the line; the supervising process has ended everyone who could write more.
+        self.pump(b"", lambda: not any(key.data == "line" for key in self._selector.get_map().values()))
 
     def close(self) -> None:
         """End the whole tree and release every resource; a second call does nothing."""
@@ -287,18 +288,22 @@ class Child:
             return
         self._closed = True
         self._close_stdin()
+        if self._line_ended:
+            # It closed its end, most likely because it is ending; how it ends is worth a moment.
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(_GRACE_S)
         if self._process.poll() is None:
-            if self.isolation == "process":
-                end_tree(self._process.pid)
-            # The first process of the namespace goes with bubblewrap, and all others with it.
-            self._process.kill()
+            # The guest ends with its supervising process, and everything in its namespace with it.
+            supervise.end_tree(self._process.pid, also_root=True)
         else:
             self._code = self._process.returncode
         self._process.wait()
         self._drain()
-        self._peak_mb = self._group.peak_memory_mb() or self._seen_mb or None
-        if self._status is None:
-            self._status = self._find_status(self._code)
+        # The group is removed first: then nobody is left who could write to the report.
+        self._peak_mb = self._group.peak_memory_mb()
+        out_of_memory = self._group.out_of_memory()
+        self._group.remove()
+        self._read_report(out_of_memory)
         self._selector.close()
         for stream in (self._process.stdout, self._process.stderr):
             if stream is not None:
@@ -308,11 +313,10 @@ class Child:
     def _give_back(self) -> None:
         self._group.remove()
         self._scratch.cleanup()
-        if self._lifeline is not None:
-            os.close(self._lifeline)
+        os.close(self._report)
 
     def _drain(self) -> None:
-        """Read the last output, at most as much as a pipe holds."""
+        """Read the last output, at most as much as a pipe holds; nothing of the line."""
         for key in list(self._selector.get_map().values()):
             if key.data == "log":
                 self._take(key)
@@ -322,24 +326,32 @@ class Child:
             with contextlib.suppress(OSError):
                 self._process.stdin.close()
 
-    def _find_status(self, code: int | None) -> Status:
-        if self._group.out_of_memory():
-            return "memory"
-        if self._wrote_too_much():
-            return "output"
-        if code in (_SIGXCPU, _SIGXFSZ):
-            return "time" if code == _SIGXCPU else "output"
-        return "finished" if code == 0 else "failed"
+    def _read_report(self, out_of_memory: bool) -> None:
+        """Find how it ended from what launcher and supervising process reported."""
+        os.set_blocking(self._report, False)
+        said = b""
+        with contextlib.suppress(BlockingIOError):
+            said = os.read(self._report, _REPORT_BYTES)
+        lines = [line.partition(": ") for line in said.decode("utf-8", "replace").splitlines()]
+        heard = {name: value for name, _, value in lines}
+        if "peak" in heard and self._peak_mb is None:
+            self._peak_mb = float(heard["peak"])
+        if "setup" in heard:
+            self._log += f"\n{heard['setup']}".encode()
+        if self._status is None:
+            self._status = self._find_status(heard, out_of_memory)
 
-    def finish(self, grace_s: float = 5.0) -> Outcome:
-        """Close the channel, give the child a moment to end by itself, and return the outcome."""
-        self._close_stdin()
-        end = time.monotonic() + grace_s
-        with contextlib.suppress(Stopped):
-            while self._process.poll() is None and time.monotonic() < end:
-                self.pump(b"", lambda: self._process.poll() is not None or time.monotonic() > end)
-                time.sleep(_TICK_S / 100)
-        return self.outcome()
+    def _find_status(self, heard: dict[str, str], out_of_memory: bool) -> Status:
+        limits: dict[str, Status] = {"memory": "memory", "processes": "processes", "output": "output"}
+        if "hello" not in heard:
+            return "not started"
+        if out_of_memory:
+            return "memory"
+        if heard.get("limit") in limits:
+            return limits[heard["limit"]]
+        if self._code in (_SIGXCPU, _SIGXFSZ):
+            return "time" if self._code == _SIGXCPU else "output"
+        return "finished" if self._code == 0 else "failed"
 
     def outcome(self) -> Outcome:
         """Return the outcome of the run, ending it first if it is still going."""
@@ -351,8 +363,10 @@ class Child:
             seconds=self._waited,
             peak_memory_mb=self._peak_mb,
             stderr_tail=printable(self._log.decode("utf-8", "replace"), _TAIL),
-            isolation=self.isolation,
+            isolation=self.backend.name,
             warnings=tuple(self._warnings),
+            runtime=self._launch.runtime,
+            hard_limits=set(self._group.folders) == {"memory", "pids"},
         )
 
 
@@ -362,16 +376,13 @@ def _soft_limits(group: Cgroup) -> list[str]:
     if not missing:
         return []
     return [
-        f"no control group can be written: {' and '.join(missing)} were checked every {_LOOK_S} s "
+        f"no control group can be written: {' and '.join(missing)} were checked every {supervise.LOOK_S} s "
         f"instead of being enforced by the kernel"
     ]
 
 
-def _folder_bytes(folder: Path) -> int:
-    total = 0
-    for path, _, names in os.walk(folder):
-        for name in names:
-            with contextlib.suppress(OSError):
-                # Blocks, not length: a file with holes costs nothing.
-                total += os.lstat(os.path.join(path, name)).st_blocks * 512
-    return total
+def _environment(scratch: str) -> dict[str, str]:
+    """Return the environment of a child: programs are found as here, and nothing else of this process is passed on."""
+    own = {"PATH": os.environ.get("PATH", os.defpath), "HOME": scratch, "TMPDIR": scratch, "LANG": "C.UTF-8"}
+    threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    return {**own, **threads, "PYTHONHASHSEED": "0"}

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from neuroarena.sandbox.backends import choose_backend
 from neuroarena.sandbox.child import Child
-from neuroarena.sandbox.guest.wire import PREFIX_BYTES, Message, frame, message, prefix
-from neuroarena.sandbox.job import Job
+from neuroarena.sandbox.guest.wire import MOST_HEADER, PREFIX_BYTES, Message, frame, message, prefix
+from neuroarena.sandbox.job import Control, Job
 from neuroarena.sandbox.limits import Isolation, Limits, Outcome
 
 
@@ -27,12 +28,16 @@ class Conversation:
         What to run: a guest that speaks the messages of `neuroarena.sandbox.guest.wire`.
     limits : Limits
         What it may use.
-    isolation : {"bubblewrap", "process"} or None, default None
-        How it is isolated; None takes the best there is.
+    isolation : {"bubblewrap", "none"} or None, default None
+        How it is isolated; by default in bubblewrap.
+    control : Control, optional
+        How the caller can end it early.
     """
 
-    def __init__(self, job: Job, limits: Limits, isolation: Isolation | None = None) -> None:
-        self._child = Child(job, limits, isolation, talk=True)
+    def __init__(
+        self, job: Job, limits: Limits, isolation: Isolation | None = None, control: Control | None = None
+    ) -> None:
+        self._child = Child(job, limits, choose_backend(isolation), talk=True, control=control)
 
     def __enter__(self) -> Conversation:
         return self
@@ -50,7 +55,7 @@ class Conversation:
         *,
         most_bytes: int = 0,
     ) -> Message:
-        """Send a message and wait for the answer.
+        """Send a message and wait for the answer; a guest that spoke before it was asked is stopped.
 
         Parameters
         ----------
@@ -68,6 +73,7 @@ class Conversation:
         BadFrame
             When what it sent is not a message, or is too long.
         """
+        self._child.take_unasked()
         return self._receive(frame(kind, fields, array), most_bytes)
 
     def listen(self, *, most_bytes: int = 0) -> Message:
@@ -76,6 +82,7 @@ class Conversation:
 
     def _receive(self, outgoing: bytes, most_bytes: int) -> Message:
         buffer = self._child.incoming
+        self._child.room = PREFIX_BYTES + MOST_HEADER + most_bytes
 
         def complete() -> bool:
             if len(buffer) < PREFIX_BYTES:
@@ -89,10 +96,6 @@ class Conversation:
         received = message(bytes(buffer[PREFIX_BYTES:middle]), bytes(buffer[middle:end]))
         del buffer[:end]
         return received
-
-    def finish(self) -> Outcome:
-        """Tell the guest that there are no more questions, give it a moment, end it, and return the outcome."""
-        return self._child.finish()
 
     def outcome(self) -> Outcome:
         """End the guest immediately and return the outcome."""

@@ -7,8 +7,8 @@ from typing import Literal
 
 from neuroarena.errors import InputError
 
-Status = Literal["finished", "failed", "time", "memory", "output", "processes"]
-Isolation = Literal["bubblewrap", "process"]
+Status = Literal["finished", "failed", "time", "memory", "output", "processes", "cancelled", "not started"]
+Isolation = Literal["bubblewrap", "none"]
 
 
 @dataclass(frozen=True)
@@ -22,11 +22,13 @@ class Limits:
     seconds : float
         Time that the caller waits for it. Time in which the caller does something else is not counted.
     output_mb : int
-        Bytes it may write: to its log, to its output folder, to /tmp, each.
+        Bytes it may write: to its log, to /tmp, to /dev/shm, each.
     processes : int
         Processes and threads at one time.
     open_files : int
         Files a process may hold open.
+    inodes : int
+        Files and folders in /tmp, and in /dev/shm.
 
     Examples
     --------
@@ -39,6 +41,7 @@ class Limits:
     output_mb: int = 64
     processes: int = 64
     open_files: int = 256
+    inodes: int = 20_000
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -54,8 +57,9 @@ class Outcome:
     Attributes
     ----------
     status : str
-        ``finished`` (it ended with code 0), ``failed`` (any other code), or the limit that ended it:
-        ``time``, ``memory``, ``output``, ``processes``.
+        ``finished`` (it ended with code 0), ``failed`` (any other code), the limit that ended it (``time``,
+        ``memory``, ``output``, ``processes``), ``cancelled`` by the caller, or ``not started``: the launcher inside
+        never reported, which is this machine's fault.
     exit_code : int or None
         Code it ended with; above 128 a signal. None where it was still running when it was ended.
     seconds : float
@@ -65,9 +69,13 @@ class Outcome:
     stderr_tail : str
         End of what it printed, control characters removed. Untrusted text: quote it, never run it.
     isolation : str
-        ``bubblewrap``, or ``process``: a plain child process with limits, which can read what its user can.
+        ``bubblewrap``, or ``none``: a plain child process with limits, which can read what its user can.
     warnings : tuple of str
         What could not be enforced here, one sentence each.
+    runtime : str or None
+        Digest of the runtime it saw; None without isolation.
+    hard_limits : bool
+        Whether the kernel enforced memory and processes through a control group.
     """
 
     status: Status
@@ -77,6 +85,8 @@ class Outcome:
     stderr_tail: str
     isolation: Isolation
     warnings: tuple[str, ...] = ()
+    runtime: str | None = None
+    hard_limits: bool = False
 
 
 def printable(text: str, most: int) -> str:

@@ -66,7 +66,7 @@ def test_a_dry_run_works_without_a_server_and_says_so(tmp_path):
     ran = ask(tmp_path / "new", "--dry-run", "--attempts", 1, "--url", "http://127.0.0.1:9/")
     assert ran.exit_code == 0, ran.output
     assert "could not be asked" in ran.stderr
-    assert "0 B and 6 of unknown size" in ran.stdout
+    assert "total  6 of unknown size, 6 files" in ran.stdout
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from neuroarena.benchmarks import load_benchmarks
 from neuroarena.errors import NeuroarenaError
 from neuroarena.evaluation.code import CodeAnswers, CodeRequest, Sheet, TaskAnswers
 from neuroarena.progress import Progress
-from neuroarena.sandbox import run_isolated
+from neuroarena.sandbox import collect_isolated
 from neuroarena.sandbox.archives import unpack_submission
 from neuroarena_hum.dataset import WINDOW
 
@@ -23,7 +23,7 @@ GUEST = """
 import sys; sys.path.insert(0, sys.argv[1])
 import numpy, hum
 answers = numpy.asarray(hum.predict(numpy.load(sys.argv[2] + "/windows.npy")), dtype="float64")
-numpy.save(sys.argv[3] + "/answers.npy", answers)
+sys.stdout.buffer.write(answers.tobytes())
 """
 
 
@@ -43,21 +43,19 @@ class HumContract:
             ]
         )
         with unpack_submission(request.file, "hum.py") as code, tempfile.TemporaryDirectory() as scratch:
-            given, out = Path(scratch) / "given", Path(scratch) / "out"
+            given = Path(scratch) / "given"
             given.mkdir()
-            out.mkdir()
             np.save(given / "windows.npy", windows)
-            command = [sys.executable, "-I", "-c", GUEST, code, given, out]
-            outcome = run_isolated(
-                command,
+            outcome, said = collect_isolated(
+                [sys.executable, "-I", "-c", GUEST, code, given],
+                8 * len(windows),
                 inputs={"code": code, "given": given},
-                workdir=out,
                 limits=request.limits,
                 isolation=request.isolation,
             )
-            if not (out / "answers.npy").is_file():
+            loud = np.frombuffer(said, "<f8") if len(said) % 8 == 0 else np.empty(0)
+            if outcome.status != "finished" or loud.shape != (len(windows),):
                 raise NeuroarenaError(f"{request.file.name}: hum.py failed: {outcome.stderr_tail[-200:]}")
-            loud = np.load(out / "answers.npy", allow_pickle=False)
         table = pd.DataFrame({"id": list(judged), "p_0": 1 - loud, "p_1": loud})
         return CodeAnswers((TaskAnswers(benchmark, split, table),), {"isolation": outcome.isolation})
 

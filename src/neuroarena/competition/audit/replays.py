@@ -15,15 +15,25 @@ from neuroarena.benchmarks import Benchmark, Split
 from neuroarena.competition.audit.pipelines import Pipeline
 from neuroarena.competition.audit.replay_data import QUESTIONS, TRAINING, write_fold
 from neuroarena.errors import InputError, NeuroarenaError
-from neuroarena.sandbox import Limits, run_isolated
+from neuroarena.sandbox import Limits
 from neuroarena.sandbox.limits import Outcome, printable
+from neuroarena.sandbox.run import collect_isolated
 
 PREDICTIONS = "predictions.parquet"
-# Inside: put the zip's own folder first on the path and run the script as a program, with its output in the log.
-_RUN = (
-    "import runpy, sys; sys.path.insert(0, sys.argv[1]); sys.argv = sys.argv[2:]; "
-    "runpy.run_path(sys.argv[0], run_name='__main__')"
-)
+MOST_BYTES = 512 * 2**20
+# Inside: put the zip's own folder first on the path and run the script as a program. What it prints goes to the log;
+# the file it wrote leaves through the line: no folder can be written from both sides.
+_RUN = """
+import os, runpy, sys
+line = os.dup(1)
+os.dup2(2, 1)
+sys.path.insert(0, sys.argv[1])
+sys.argv = sys.argv[2:]
+runpy.run_path(sys.argv[0], run_name="__main__")
+with open(sys.argv[3], "rb") as made, open(line, "wb") as sent:
+    while chunk := made.read(1 << 20):
+        sent.write(chunk)
+"""
 
 
 class ReplayFailed(NeuroarenaError):
@@ -141,17 +151,16 @@ def join_predictions(replayed: Replayed, benchmark: Benchmark, split: Split) -> 
 def _run_script(
     pipeline: Pipeline, folder: Path, place: Path, seed: int, limits: Limits
 ) -> tuple[bytes, Outcome]:
-    data, output = place / "data", place / "output"
-    output.mkdir(mode=0o777)
-    output.chmod(0o777)
+    data = place / "data"
     command: list[str | Path] = [sys.executable, "-I", "-B", "-c", _RUN, folder, folder / pipeline.script]
-    command += [data / TRAINING, data / QUESTIONS, output / PREDICTIONS, str(seed), *pipeline.arguments]
+    command += [data / TRAINING, data / QUESTIONS, f"/tmp/{PREDICTIONS}", str(seed), *pipeline.arguments]
     inputs = {"pipeline": folder, TRAINING: data / TRAINING, QUESTIONS: data / QUESTIONS}
-    outcome = run_isolated(command, inputs=inputs, workdir=output, limits=limits, isolation="bubblewrap")
+    outcome, made = collect_isolated(
+        command, MOST_BYTES, inputs=inputs, limits=limits, isolation="bubblewrap"
+    )
     if outcome.status != "finished":
         last = printable(outcome.stderr_tail, 300).strip()
         raise ReplayFailed(f"The replay ended with {outcome.status}: {last}", outcome)
-    made = output / PREDICTIONS
-    if made.is_symlink() or not made.is_file():
+    if not made:
         raise ReplayFailed(f"The replay wrote no {PREDICTIONS}.", outcome)
-    return made.read_bytes(), outcome
+    return made, outcome

@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from neuroarena.benchmarks import Benchmark, load_benchmarks
-from neuroarena.datasets import locate
 from neuroarena.errors import InputError
-from neuroarena.evaluation.code import CodeAnswers, CodeRequest, Sheet, TaskAnswers
+from neuroarena.evaluation.code import (
+    CodeAnswers,
+    CodeRequest,
+    Sheet,
+    TaskAnswers,
+    describe_isolation,
+    describe_runs,
+)
 from neuroarena.evaluation.results import Result
-from neuroarena.families.eeg2025.code_contract import answer_challenges
-from neuroarena.families.eeg2025.submissions import prediction_rows, report_scores, submission_windows
+from neuroarena.families.eeg2025.code_contract import Shown, answer_challenges
+from neuroarena.families.eeg2025.submissions import (
+    people_of,
+    prediction_rows,
+    report_scores,
+    submission_windows,
+)
 from neuroarena.progress import Progress
 
 CHALLENGES = {1: "response-time", 2: "externalizing"}
-_HOW = {"bubblewrap": "in bubblewrap", "process": "in a plain child process, which isolates little"}
 
 
 class ChallengeContract:
@@ -52,25 +62,17 @@ class ChallengeContract:
         split = request.split or benchmarks[1].splits[0]
         answers = answer_challenges(
             request.file,
-            {number: _batches(number, each, split, progress) for number, each in benchmarks.items()},
+            {number: _batches(each, split) for number, each in benchmarks.items()},
             request.limits,
-            fresh_copy=request.definition == "as-described",
+            stateless=request.definition != "as-scored",
             rng=np.random.default_rng(request.seed),
             isolation=request.isolation,
-            hidden=[locate("hbn", request.data).resolve()],
-            replay=request.replay,
+            control=request.control,
+            progress=progress,
         )
-        outcomes = {number: each.outcome for number, each in answers.items()}
-        ran = {
-            "isolation": outcomes[1].isolation,
-            "warnings": list(dict.fromkeys(word for each in outcomes.values() for word in each.warnings)),
-            "seconds": {f"challenge{number}": round(each.seconds, 2) for number, each in outcomes.items()},
-            "replay_difference": {
-                f"challenge{number}": each.replay_difference
-                for number, each in answers.items()
-                if request.replay
-            },
-        }
+        ran = describe_runs(
+            {f"challenge{number}": (each.outcome, each.replay_difference) for number, each in answers.items()}
+        )
         tasks = tuple(
             TaskAnswers(each, split, prediction_rows(each, answers[number].values, split))
             for number, each in benchmarks.items()
@@ -96,7 +98,7 @@ class ChallengeContract:
         mark = ", simulated" if report["simulated"] else ""
         title = f"eeg2025@{report['definition']}, {report['split']}, {report['n_people']} people{mark}"
         sentences = [
-            f"The code ran {_HOW[report['isolation']]}. Lower is better; the constant mean scores 1.",
+            f"{describe_isolation(report)} Lower is better; the constant mean scores 1.",
             *(f"Note: {sentence}" for sentence in (*report["warnings"], *report["notes"])),
         ]
         if report.get("no_intervals"):
@@ -108,17 +110,13 @@ class ChallengeContract:
 CONTRACT = ChallengeContract()
 
 
-def _batches(number: int, benchmark: Benchmark, split: str, progress: Progress) -> Any:
-    """Return a callable that yields the windows of a challenge and reports its progress."""
+def _batches(benchmark: Benchmark, split: str) -> Callable[[], Iterator[Shown]]:
+    """Return a callable that yields the windows of a challenge, one recording or person after the other."""
 
-    def windows() -> Iterator[np.ndarray]:
-        stage = f"challenge {number}"
-        chosen = benchmark.split(split)
-        ids = {example for fold in chosen.folds for example in fold.test}
-        judged = benchmark.examples.loc[benchmark.examples["id"].isin(ids), "recording"]
-        progress.begin(stage, judged.nunique())
-        for _, batch in submission_windows(benchmark, split):
-            yield batch
-            progress.advance(stage)
+    def windows() -> Iterator[Shown]:
+        people = people_of(benchmark, split)
+        for key, batch in submission_windows(benchmark, split):
+            person, known = people[key]
+            yield Shown(person, batch, known)
 
     return windows

@@ -32,6 +32,23 @@ def overall(challenge1: Any, challenge2: Any) -> Any:
     return FAMILY.overall.combine({CHALLENGE_1: challenge1, CHALLENGE_2: challenge2})
 
 
+def people_of(benchmark: Benchmark, split: str | None = None) -> dict[str, tuple[str, dict[str, Any]]]:
+    """Return by key of :func:`submission_windows` the person, and what a model may know of them."""
+    found = {}
+    for key, rows in _judged(benchmark, split):
+        first = rows.iloc[0]
+        known = {name: _plain(first[name]) for name in benchmark.known}
+        found[key] = (str(first["subject"]), known)
+    return found
+
+
+def _plain(value: Any) -> Any:
+    """Return a number or text as JSON has it; None for what is not known."""
+    if pd.isna(value):
+        return None
+    return value.item() if isinstance(value, np.generic) else value
+
+
 def submission_windows(benchmark: Benchmark, split: str | None = None) -> Iterator[tuple[str, np.ndarray]]:
     """Yield the windows that a submission is judged on, one recording or person at a time, without any target.
 

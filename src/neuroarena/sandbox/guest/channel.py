@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from neuroarena.sandbox.guest.wire import PREFIX_BYTES, Message, frame, message, prefix
+if TYPE_CHECKING:
+    from neuroarena.sandbox.guest.wire import PREFIX_BYTES, Message, frame, message, prefix
+else:
+    # By its plain name: in here nothing is called neuroarena.
+    from wire import PREFIX_BYTES, Message, frame, message, prefix
 
 _MOST_BODY = 2**31
+_MOST_HEADER = 2**20
 
 
 class Channel:
@@ -32,7 +37,7 @@ class Channel:
         begin = self._read(PREFIX_BYTES)
         if begin is None:
             return None
-        header, body = prefix(begin, _MOST_BODY)
+        header, body = prefix(begin, _MOST_BODY, _MOST_HEADER)
         head, rest = self._read(header), self._read(body)
         return None if head is None or rest is None else message(head, rest)
 

@@ -18,7 +18,7 @@ import numpy as np
 _PREFIX = struct.Struct("!4sIQ")
 PREFIX_BYTES = _PREFIX.size
 _MAGIC = b"NAW1"
-_MOST_HEADER = 2**16
+MOST_HEADER = 4096
 _MOST_AXES = 4
 
 
@@ -61,11 +61,11 @@ def frame(kind: str, fields: Mapping[str, Any] | None = None, array: np.ndarray 
         numbers = np.ascontiguousarray(array, dtype="<f4")
         head["shape"] = list(numbers.shape)
         body = numbers.tobytes()
-    header = json.dumps(head).encode()
+    header = json.dumps(head, ensure_ascii=False).encode(errors="replace")
     return _PREFIX.pack(_MAGIC, len(header), len(body)) + header + body
 
 
-def prefix(data: bytes, most_body: int) -> tuple[int, int]:
+def prefix(data: bytes, most_body: int, most_header: int = MOST_HEADER) -> tuple[int, int]:
     """Read the lengths of header and body.
 
     Raises
@@ -76,9 +76,9 @@ def prefix(data: bytes, most_body: int) -> tuple[int, int]:
     magic, header, body = _PREFIX.unpack(data)
     if magic != _MAGIC:
         raise BadFrame(f"expected a message, got {bytes(data[:8])!r}")
-    if header > _MOST_HEADER or body > most_body:
+    if header > most_header or body > most_body:
         raise BadFrame(
-            f"a message of {header} + {body} bytes is longer than the {_MOST_HEADER} + {most_body} allowed"
+            f"a message of {header} + {body} bytes is longer than the {most_header} + {most_body} allowed"
         )
     return header, body
 

@@ -12,16 +12,20 @@ from neuroarena.errors import InputError
 from neuroarena.families.bci.bci_commands import latents as planted
 
 GENERATOR = "neuroarena ssvep_exo twin"
-GENERATOR_VERSION = 1
+GENERATOR_VERSION = 2
 ELECTRODES = ("Oz", "O1", "O2", "PO3", "POz", "PO7", "PO8", "PO4")
 LABELS = ("rest", "13Hz", "21Hz", "17Hz")
 # Flicker of the classes 1, 2, 3, in the order of the labels.
 FLICKER_HZ = (13.0, 21.0, 17.0)
 RATE_HZ, TRIAL_S, TRIALS_A_CLASS = 256, 5, 8
 JUDGED_S = 4
-# Amplitude of the response, of its second harmonic, and of the noise of an electrode; the real unit is not stated.
-RESPONSE, HARMONIC, NOISE = 0.3, 0.15, 1.0
-LOG_AMPLITUDE = 0.4
+# Amplitude of the response, of its second harmonic, and of the noise of an electrode; the real unit is not stated. Like
+# the noise below, they are chosen so that peaks, spectrum and electrodes are about as in the real recordings.
+RESPONSE, HARMONIC, NOISE = 0.045, 0.02, 1.0
+LOG_AMPLITUDE = 0.75
+# How the power of noise falls with the frequency from 2 Hz on, how far the rhythm at 10 Hz stands out of it, and the
+# share of the power that all electrodes have in common.
+FALL, FROM_HZ, ALPHA, COMMON = 1.1, 2.0, 3.0, 0.75
 LIMITS: Limits = {
     "subjects": (int, 2, 99),
     "sessions": (int, 2, 9),
@@ -140,10 +144,13 @@ def _session(
 
 
 def _noise(shape: tuple[int, int, int], rng: np.random.Generator) -> np.ndarray:
-    """Make noise with power falling as 1/f above 2 Hz, of unit variance, half of it common to all electrodes."""
+    """Make noise with falling power and a rhythm at 10 Hz, of unit variance, most of it common to all electrodes."""
     trials, channels, length = shape
     white = rng.standard_normal((trials, channels + 1, length))
-    fall = 1 / np.sqrt(np.maximum(np.fft.rfftfreq(length, 1 / RATE_HZ), 2.0))
-    pink = np.fft.irfft(np.fft.rfft(white, axis=2) * fall, n=length, axis=2)
+    frequencies = np.fft.rfftfreq(length, 1 / RATE_HZ)
+    power = np.maximum(frequencies, FROM_HZ) ** -FALL * (
+        1 + ALPHA * np.exp(-(((frequencies - 10) / 1.5) ** 2))
+    )
+    pink = np.fft.irfft(np.fft.rfft(white, axis=2) * np.sqrt(power), n=length, axis=2)
     pink /= pink.std()
-    return np.asarray(NOISE * (pink[:, :-1] + pink[:, -1:]) / np.sqrt(2))
+    return np.asarray(NOISE * (np.sqrt(1 - COMMON) * pink[:, :-1] + np.sqrt(COMMON) * pink[:, -1:]))
