@@ -261,3 +261,17 @@ def test_a_score_that_boards_cannot_split_by_image_has_no_verdict():
     results = [evaluate(model, comparison) for model in (PixelModel(), Noise())]
     ranking = Board(entries_from_results(results), Rules(n_draws=100)).rankings[0]
     assert ranking.verdicts["verdict"].tolist() == ["none"]
+
+
+def test_two_comparisons_on_the_same_images_share_what_these_do_to_the_scores(rsa_results):
+    six_of_them = rsa_of_people(8).assembly.isel(neuroid=slice(0, 120))
+    again = NeuralComparison(RSABenchmark("Tiny.V4-rsa", six_of_them, visual_degrees=8, number_of_trials=1))
+    others = [evaluate(model, again) for model in (PixelModel(), Noise())]
+    first, second = (
+        Board(entries_from_results(results), Rules(n_draws=100)).rankings[0].shared
+        for results in (rsa_results, others)
+    )
+    assert first.key == second.key
+    # The same images are drawn, so that scores on both go up and down together.
+    assert np.corrcoef(first.scores[:, 0], second.scores[:, 0])[0, 1] > 0.5
+    assert (first.se > 0).all()

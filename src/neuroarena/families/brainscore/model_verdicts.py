@@ -13,6 +13,7 @@ from neuroarena.board.entries import Judged
 from neuroarena.board.inference import Breaks, Inference, infer_field
 from neuroarena.board.selection import Field
 from neuroarena.evaluation.levels import plural
+from neuroarena.fingerprint import digest
 from neuroarena.scoring import COMBINERS, Manifest
 from neuroarena.statistics import (
     MINIMUM_LEVELS,
@@ -28,6 +29,7 @@ from neuroarena.statistics import (
     widen_draws,
 )
 from neuroarena.statistics.moments import Moments, rescope
+from neuroarena.statistics.trees import SharedLevels
 
 IMAGES = "images"
 NOT_KEPT = "it is not known what each image adds to the scores"
@@ -54,13 +56,17 @@ def infer_models(field: Field, manifest: Manifest, breaks: Breaks) -> Inference 
         return _without_images(infer_field(field, manifest, breaks)) if shown else None
     cells = {one.entry.team: table.to_numpy() for one, table in zip(field.judged, known, strict=True)}
     infer = _infer_medians if medians else _infer_means
-    found = infer(cells, field, manifest, breaks)
-    return replace(found, moments=_name_owners(found.moments, field.judged[0], manifest))
+    found, draws = infer(cells, field, manifest, breaks)
+    return replace(
+        found,
+        moments=_name_owners(found.moments, field.judged[0], manifest),
+        shared=_share_images(draws, found, known[0].index),
+    )
 
 
 def _infer_medians(
     cells: Mapping[str, np.ndarray], field: Field, manifest: Manifest, breaks: Breaks
-) -> Inference:
+) -> tuple[Inference, CrossedDraws]:
     """Judge medians over neuroids, by drawing images, neuroids and both."""
     ceilings = {one.entry.team: _ceiling(one) for one in field.judged}
     function = COMBINERS.get(manifest.combiner).function
@@ -73,16 +79,17 @@ def _infer_medians(
         draw_crossed_medians(cells, combine, points, nouns=_nouns(manifest)),
         images_per_feature=np.array([_images_per_feature(one) for one in field.judged]),
     )
-    return _inference(moments_of_crossed_draws(draws, breaks), crossed_draw_intervals(draws), draws)
+    return _inference(moments_of_crossed_draws(draws, breaks), crossed_draw_intervals(draws), draws), draws
 
 
 def _infer_means(
     cells: Mapping[str, np.ndarray], field: Field, manifest: Manifest, breaks: Breaks
-) -> Inference:
+) -> tuple[Inference, CrossedDraws]:
     """Judge means over subjects, from the means of images and of subjects."""
     points = {one.entry.team: one.score for one in field.judged}
     table = cells_of_arrays(cells, _nouns(manifest), points)
-    return _inference(crossed(table, tie_break=breaks), crossed_intervals(table), draw_crossed_means(table))
+    draws = draw_crossed_means(table)
+    return _inference(crossed(table, tie_break=breaks), crossed_intervals(table), draws), draws
 
 
 def _inference(moments: Moments, intervals: pd.DataFrame, draws: CrossedDraws) -> Inference:
@@ -94,6 +101,17 @@ def _inference(moments: Moments, intervals: pd.DataFrame, draws: CrossedDraws) -
     shares = shares if len(random) == 2 else widen_draws(shares)
     noun = " and ".join(draws.nouns[at] for at in random)
     return Inference(moments, intervals, noun, fewest, None, shares)
+
+
+def _share_images(draws: CrossedDraws, found: Inference, images: pd.Index) -> SharedLevels | None:
+    """Return how scores vary over images, which other comparisons may share; None where images are not a sample.
+
+    Draws of as many images are the same for every comparison, because they start from one seed.
+    """
+    if draws.sizes[0] < MINIMUM_LEVELS:
+        return None
+    se = found.intervals.loc[list(draws.teams), "se"].to_numpy()
+    return SharedLevels(digest([IMAGES, images.tolist()]), draws.teams, draws.first, se)
 
 
 def _nouns(manifest: Manifest) -> tuple[str, str]:
