@@ -233,10 +233,10 @@ def _against(
             else compare(draws, wanted)
         )
         values[:, at : at + len(wanted)] = found[["delta_point", "ci95_low", "ci95_high"]].to_numpy().T
+        p, sure = (pairs[column].to_numpy() for column in ("p_holm", "significant_after_holm"))
         for offset, row in enumerate(held):
             if row is not None:
-                p_holm[at + offset] = pairs["p_holm"].iloc[row]
-                significant[at + offset] = bool(pairs["significant_after_holm"].iloc[row])
+                p_holm[at + offset], significant[at + offset] = p[row], bool(sure[row])
     if name == "leader":
         values[:, 0] = [0.0, np.nan, np.nan]
     suffix = "_leader" if name == "leader" else ""

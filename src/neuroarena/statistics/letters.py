@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import string
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -161,11 +162,11 @@ def count_verdicts(rows: pd.DataFrame, teams: Sequence[Any]) -> tuple[pd.Series,
     >>> [counts.to_dict() for counts in count_verdicts(rows, ["a", "c"])]
     [{'a': 1, 'c': 0}, {'a': 0, 'c': 1}]
     """
-    decided = rows[rows["verdict"] == BETTER]
+    decided = (rows["verdict"] == BETTER).to_numpy(dtype=bool)
     index = pd.Index(teams, name="team")
-    won, lost = (
-        decided[side].value_counts().reindex(index, fill_value=0).astype("int64") for side in ("a", "c")
-    )
+    # Counted in plain Python: pandas would take a few milliseconds for each of many small boards.
+    counts = [Counter(rows[side].to_numpy(dtype=object)[decided].tolist()) for side in ("a", "c")]
+    won, lost = (pd.Series([count[team] for team in teams], index=index, dtype="int64") for count in counts)
     return won, lost
 
 

@@ -117,7 +117,8 @@ def units_for_better(
     >>> units_for_better(0.5, 1.0), units_for_better(0.5, 1.0, n_teams=10)
     (35, 75)
     """
-    return _fewest(lambda n_units: better_power(difference, sigma, n_units, n_teams, alpha), power)
+    guess = _guess_units(difference, sigma, _pair_alpha(difference, sigma, n_teams, alpha), power)
+    return _fewest(lambda n_units: better_power(difference, sigma, n_units, n_teams, alpha), power, guess)
 
 
 def units_for_equivalent(
@@ -132,18 +133,33 @@ def units_for_equivalent(
     >>> units_for_equivalent(1.0, 1.0), units_for_equivalent(1.0, 1.0, n_teams=10)
     (14, 29)
     """
-    return _fewest(lambda n_units: equivalent_power(nu, sigma, n_units, n_teams, alpha), power)
+    guess = _guess_units(nu, sigma, _pair_alpha(nu, sigma, n_teams, alpha), (1 + power) / 2)
+    return _fewest(lambda n_units: equivalent_power(nu, sigma, n_units, n_teams, alpha), power, guess)
 
 
-def _fewest(power_of: Callable[[int], float], power: float) -> int:
-    """Return the smallest number of units whose power is enough: doubled first, then halved in."""
+def _guess_units(difference: float, sigma: float, level: float, power: float) -> int:
+    """Return about how many units are needed, from normal quantiles."""
+    if not 0 < power < 1:
+        return MINIMUM_LEVELS
+    quantiles = -special.ndtri(level / 2) + max(float(special.ndtri(power)), 0.0)
+    with np.errstate(over="ignore"):
+        return int(min(MOST_UNITS, np.square(quantiles * sigma / difference)))
+
+
+def _fewest(power_of: Callable[[int], float], power: float, guess: int = MINIMUM_LEVELS) -> int:
+    """Return the smallest number of units whose power is enough: bracketed from a guess, then halved in."""
     if not 0 < power < 1:
         raise InputError(f"The power must lie between 0 and 1; got {power}.")
-    low, high = MINIMUM_LEVELS - 1, MINIMUM_LEVELS
+    low, high = MINIMUM_LEVELS - 1, max(MINIMUM_LEVELS, guess)
+    # Most answers lie a little above the guess: step up by a sixteenth, then by twice as much each time.
+    step = max(1, high // 16)
     while power_of(high) < power:
-        low, high = high, 2 * high
-        if high > MOST_UNITS:
+        low, high, step = high, high + step, 2 * step
+        if low >= MOST_UNITS:
             raise InputError("Not even ten million units would be enough; ask for a larger difference.")
+    while low < high - step and power_of(high - step) >= power:
+        high, step = high - step, 2 * step
+    low = max(low, high - step)
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if power_of(middle) >= power else (middle, high)
