@@ -8,6 +8,7 @@ from neuroarena.benchmarks.benchmark import Benchmark, Family, Suite
 from neuroarena.benchmarks.faces import find_face
 from neuroarena.benchmarks.names import FAMILIES, BenchmarkName, resolve
 from neuroarena.benchmarks.options import check_names, read_options
+from neuroarena.benchmarks.standalone import is_file_name
 from neuroarena.errors import InputError
 
 
@@ -51,7 +52,7 @@ def load_benchmark(name: str, data: str | None = None, **options: Any) -> Benchm
     ----------
     name : str
         ``family[@definition]/task``, or ``family[@definition]`` for the suite. A task's own name is enough
-        where only one family has it.
+        where only one family has it. A file of one's own, ``my.toml``, and ``module:attribute`` are benchmarks too.
     data : str, optional
         Folder of the dataset; without it, where the dataset's environment variables point.
     **options
@@ -64,6 +65,8 @@ def load_benchmark(name: str, data: str | None = None, **options: Any) -> Benchm
     """
     _, _, tasks = resolve(name)
     loaded = load_benchmarks(name, data, **options)
+    if is_file_name(name):
+        return loaded[0]
     if BenchmarkName.parse(name).task is None and (len(tasks) > 1 or name in FAMILIES.names()):
         return Suite(name, loaded)
     return loaded[0]

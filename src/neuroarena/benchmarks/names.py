@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from neuroarena.benchmarks.benchmark import Family
+from neuroarena.benchmarks.standalone import family_of_file, family_of_object, is_file_name
 from neuroarena.errors import InputError
 from neuroarena.registry import Registry, unknown_name
 
@@ -84,11 +85,17 @@ def canonical_order() -> list[str]:
 def resolve(name: str) -> tuple[Family, str, tuple[str, ...]]:
     """Find the family, the definition and the tasks that a name stands for.
 
+    The name of a file that ends in ``.toml``, and the address (``module:attribute``) of a benchmark, are benchmarks
+    too: each is a family of its own.
+
     Raises
     ------
     UnknownName
         With the closest names.
     """
+    if is_file_name(name):
+        own = family_of_file(name)
+        return own, own.definitions[0], own.tasks(own.definitions[0])
     parsed = BenchmarkName.parse(name)
     # module:attribute is the address of a family that nobody registered.
     if ":" not in parsed.family and parsed.family not in FAMILIES.names():
@@ -102,6 +109,8 @@ def resolve(name: str) -> tuple[Family, str, tuple[str, ...]]:
             return resolve(f"{owners[0]}/{name}")
         raise unknown_name("benchmark", name, [*FAMILIES.names(), *list_benchmarks()], "benchmarks")
     family = FAMILIES.get(parsed.family)
+    if ":" in parsed.family:
+        family = family_of_object(parsed.family, family)
     definition = parsed.definition or family.definitions[0]
     if definition not in family.definitions:
         known = [f"{parsed.family}@{each}" for each in family.definitions]

@@ -119,7 +119,7 @@ def dataset(
 
 @app.command("benchmark", cls=FamilyCommand, short_help="Are examples, splits, truth and score sound?")
 def benchmark(
-    name: Annotated[str, typer.Argument(help="family[@definition]/task.")],
+    name: Annotated[str, typer.Argument(help="family[@definition]/task, my.toml or module:attribute.")],
     data: Data = None,
     option: Option = None,
     as_json: Json = False,
@@ -185,6 +185,7 @@ def submission(
     from neuroarena.evaluation.submitted import load_benchmark_of_file
     from neuroarena.scoring import check_submission
 
+    sys.path.insert(0, "")
     own_form = families_with("submission_check").get(benchmark)
     if own_form is not None:
         _print_verdict(own_form(path), as_json)
@@ -211,6 +212,7 @@ def leaks(
     from neuroarena.benchmarks import load_benchmarks
     from neuroarena.evaluation.leaks import check_leaks
 
+    sys.path.insert(0, "")
     _refuse_models(benchmark)
     loaded = load_benchmarks(benchmark, data, **parse_values(option or []))
     reports = [check_leaks(each, split) for each in loaded]

@@ -16,7 +16,8 @@ from neuroarena.errors import InputError
 BenchmarkName = Annotated[
     str,
     typer.Argument(
-        help="family[@definition]/task, or a family for all its tasks.", autocompletion=complete_benchmarks
+        help="family[@definition]/task, a family for all its tasks, my.toml, or module:attribute.",
+        autocompletion=complete_benchmarks,
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]

@@ -68,7 +68,7 @@ def run(
     with TerminalProgress() as progress:
         results = evaluate_all(named, loaded, splits, progress=progress, **told)
     if submission is not None:
-        _write_submission(results[0], submission, contact, external_data or [], data)
+        _write_submission(results[0], submission, contact, external_data or [], benchmark, data)
     _print_results(results, benchmark, out, as_json)
 
 
@@ -100,7 +100,12 @@ def _same_for_every_seed(results: list[Result]) -> list[str]:
 
 
 def _write_submission(
-    result: Result, path: Path, contact: str | None, external_data: list[str], data: str | None
+    result: Result,
+    path: Path,
+    contact: str | None,
+    external_data: list[str],
+    benchmark: str,
+    data: str | None,
 ) -> None:
     from neuroarena.scoring import write_submission
 
@@ -116,7 +121,8 @@ def _write_submission(
         external_data=external_data,
     )
     where = "" if data is None else f" --data {data}"
-    asked = f"neuroarena check submission {result.manifest.name} {path}{where}"
+    named = benchmark if benchmark.endswith(".toml") or ":" in benchmark else result.manifest.name
+    asked = f"neuroarena check submission {named} {path}{where}"
     print(f"Wrote {path}. Check it with: {asked}", file=sys.stderr)
 
 

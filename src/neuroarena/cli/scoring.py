@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -63,6 +64,7 @@ def score_file(
     """Score predictions, or the code that makes them; the same function judges on a laptop and on a server."""
     from neuroarena.evaluation import score_predictions
 
+    sys.path.insert(0, "")
     options.check_out(out)
     chosen = options.parse_values(option or [])
     limits = {"seconds": seconds, "memory_mb": memory_mb}

@@ -174,11 +174,10 @@ def load_benchmark_of_file(
         )
     if not file.exists():
         raise InputError(f"{file}: there is no such file. Expected predictions in parquet or csv.")
-    if len(tasks) > 1:
-        said = read_metadata(file) if file.suffix.lower() == ".parquet" else None
-        tasks = tuple(
-            task for task in tasks if said is not None and f'"{family.name}/{task}"'.encode() in said
-        )
+    if len(tasks) == 1:
+        return load_benchmarks(name, data, **(options or {}))[0]
+    said = read_metadata(file) if file.suffix.lower() == ".parquet" else None
+    tasks = tuple(task for task in tasks if said is not None and f'"{family.name}/{task}"'.encode() in said)
     if len(tasks) != 1:
         raise InputError(
             f'"{name}" is a family of several tasks and {file.name} does not say which; name one, as in {name}/TASK.'

@@ -203,7 +203,7 @@ class Manifest(BaseModel):
         InputError
             Naming the field that is wrong.
         """
-        return _build({**self.model_dump(), **changes}, f"manifest {self.name}")
+        return build_manifest({**self.model_dump(), **changes}, f"manifest {self.name}")
 
     @classmethod
     def from_toml(cls, path: str | Path) -> Manifest:
@@ -214,7 +214,7 @@ class Manifest(BaseModel):
         InputError
             Naming the file and the field, in one sentence.
         """
-        return _build(_read_toml(Path(path)), str(path))
+        return build_manifest(_read_toml(Path(path)), str(path))
 
 
 def manifests_from_toml(path: str | Path) -> dict[str, Manifest]:
@@ -250,7 +250,7 @@ def manifests_from_toml(path: str | Path) -> dict[str, Manifest]:
             raise InputError(f"{where}: expected a table [tasks.{task}], got {type(own).__name__}.")
         if "name" in own or "name" in shared:
             raise InputError(f'{where}: field "name" is made from family and task. Leave it out.')
-        manifests[task] = _build({**shared, **own, "name": f"{family}/{task}"}, where)
+        manifests[task] = build_manifest({**shared, **own, "name": f"{family}/{task}"}, where)
     return manifests
 
 
@@ -268,7 +268,14 @@ def _read_toml(path: Path) -> dict[str, Any]:
         raise InputError(f"{path}: cannot be read as TOML: {error}.") from error
 
 
-def _build(data: dict[str, Any], where: str) -> Manifest:
+def build_manifest(data: dict[str, Any], where: str) -> Manifest:
+    """Make a manifest of plain values.
+
+    Raises
+    ------
+    InputError
+        Beginning with `where`, and naming the field that is wrong in one sentence.
+    """
     try:
         return Manifest.model_validate(data)
     except ValidationError as error:

@@ -214,6 +214,8 @@ def read_rules(model: type[_Rules], given: Mapping[str, Any], where: str) -> Any
 def _say(model: type[BaseModel], error: ValidationError) -> str:
     """Put the first thing that is wrong into one sentence, and count the others."""
     problems = error.errors(include_url=False)
+    # A key that does not exist is often the one that is missing, misspelt.
+    problems.sort(key=lambda each: each["type"] != "extra_forbidden")
     own = [each for each in problems if each["loc"][:1] == problems[0]["loc"][:1]]
     # Of the kinds of value that a key may have, the one that fits furthest is what was meant.
     first = max(own, key=lambda each: len(each["loc"]))
@@ -224,7 +226,7 @@ def _say(model: type[BaseModel], error: ValidationError) -> str:
         return f"{_unknown(model, places)}{also}"
     key = places[0] if places else ""
     if first["type"] == "missing":
-        return f'the key "{".".join(places)}" is missing; {_MEANS.get(key, "give it a value")}.{also}'
+        return f'the key "{".".join(places)}" is missing. Expected {_MEANS.get(key, "a value")}.{also}'
     said = first["msg"].removeprefix("Value error, ").rstrip(".")
     if not key:
         return f"{said}.{also}"

@@ -13,11 +13,13 @@ from neuroarena.benchmarks.own.sources import Reading, find_pieces
 from neuroarena.benchmarks.own.splitting import split_rules
 from neuroarena.benchmarks.own.stacks import find_stacks
 from neuroarena.benchmarks.own.table import OwnExamples, make_examples
-from neuroarena.errors import InputError
+from neuroarena.errors import InputError, UnknownName
+from neuroarena.features import FeatureChain
 from neuroarena.fingerprint import digest
 from neuroarena.recordings import Recording
 from neuroarena.recordings.bids import INTRACRANIAL
 from neuroarena.scoring import Manifest
+from neuroarena.scoring.manifest import build_manifest
 from neuroarena.scoring.metrics import METRICS, Prediction
 
 # Of these groups of kinds the first that a recording has is decoded, unless channels are named.
@@ -81,13 +83,13 @@ def make_benchmark(pieces: Sequence[Piece], definition: Definition, where: str) 
         Whatever is wrong with data or rules, by name.
     """
     rules = split_rules(definition, where)
-    prediction = _prediction_of(definition.metric)
+    prediction = _prediction_of(definition.metric, where)
     made = make_examples(pieces, definition, prediction == "number", where)
     used = set(made.table["recording"])
     pieces = [piece for piece in pieces if piece.key in used]
     _check_rates(pieces, definition, where)
     kept = {piece.key: tuple(_choose_channels(piece, definition, where)) for piece in pieces}
-    chain = definition.features(made.window_s)
+    chain = _try_features(definition, made, pieces, where)
     for key in definition.known:
         if key not in made.table:
             raise InputError(f'{where}: the key "known" names "{key}", which the events do not have.')
@@ -121,9 +123,12 @@ def _cut(benchmark: Benchmark, name: str, where: str) -> None:
         raise InputError(f"{where}: {error}") from error
 
 
-def _prediction_of(metric: str) -> Prediction:
+def _prediction_of(metric: str, where: str) -> Prediction:
     """Choose what is predicted: probabilities where the metric can judge them, because they say most."""
-    kinds = METRICS.get(metric).predictions
+    try:
+        kinds = METRICS.get(metric).predictions
+    except UnknownName as error:
+        raise InputError(f'{where}: the key "metric": {error}') from None
     return "probabilities" if "probabilities" in kinds else kinds[0]
 
 
@@ -169,17 +174,27 @@ def _manifest(definition: Definition, made: OwnExamples, prediction: Prediction,
         # The rules are part of the manifest, so that no change of them is overlooked.
         "notes": (f"Windows of {window}.", f"Rules: {digest(asked)}."),
     }
-    try:
-        return Manifest.model_validate({key: value for key, value in fields.items() if value is not None})
-    except ValueError as error:
-        said = str(error).splitlines()
-        raise InputError(f"{where}: {said[2].strip() if len(said) > 2 else said[0]}") from None
+    return build_manifest({key: value for key, value in fields.items() if value is not None}, where)
 
 
 def _chance(metric: str, n_classes: int) -> float | None:
     if not n_classes:
         return None
     return {"auroc": 0.5, "balanced_accuracy": 1 / n_classes}.get(metric)
+
+
+def _try_features(
+    definition: Definition, made: OwnExamples, pieces: Sequence[Piece], where: str
+) -> FeatureChain:
+    """Return what windows go through, after trying it on one window of every rate."""
+    try:
+        chain = definition.features(made.window_s)
+        for rate in sorted({piece.rate_hz for piece in pieces}):
+            seconds = made.window_s[1] - made.window_s[0] + 2 * definition.pad_s
+            chain.output_shape(2, round(seconds * rate), rate)
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from error
+    return chain
 
 
 def _check_rates(pieces: Sequence[Piece], definition: Definition, where: str) -> None:

@@ -49,10 +49,13 @@ def new_family(name: str, folder: Path) -> list[Path]:
 
 
 def new_eeg_benchmark(name: str, folder: Path) -> list[Path]:
-    """Write a benchmark over a folder of EEG, and its test: one file, one task, two splits.
+    """Write a benchmark over files of EEG, and its test: one file of TOML, two splits.
 
     Parameters and refusals are those of :func:`neuroarena.datasets.scaffold.new_dataset`.
     """
     made = SkeletonName.parse(name, registry=FAMILIES)
-    templates = module_templates(made, folder, "eeg")
+    templates = {
+        folder / f"{made.module}.toml": "eeg.toml.txt",
+        folder / f"test_{made.module}.py": "test_eeg.py.txt",
+    }
     return write_skeleton(made, __package__, templates)
