@@ -1,4 +1,4 @@
-"""``neuroarena data``: simulate, fetch, verify and find datasets."""
+"""``neuroarena data``: simulate, fetch, verify, find and describe datasets."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import typer
 from typer.core import TyperCommand
 
 from neuroarena.cli.completion import complete_datasets
+from neuroarena.cli.describing import describe
 from neuroarena.cli.options import Json
 from neuroarena.cli.output import print_json
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from neuroarena.datasets.fetch import Fetched, Item
     from neuroarena.datasets.fetch_plan import FetchPlan
 
-app = typer.Typer(help="Simulate, fetch, verify and find datasets.", no_args_is_help=True)
+app = typer.Typer(help="Simulate, fetch, verify, find and describe datasets.", no_args_is_help=True)
 
 DatasetName = Annotated[
     str,
@@ -54,7 +55,7 @@ class TwinCommand(TyperCommand):
 
 @app.callback()
 def _root() -> None:
-    """Simulate, fetch, verify and find datasets."""
+    """Simulate, fetch, verify, find and describe datasets."""
 
 
 @app.command(
@@ -407,3 +408,6 @@ def where(dataset: DatasetName, as_json: Json = False) -> None:
         print_json({"dataset": dataset, "folder": str(found)})
     else:
         print(found)
+
+
+app.command("describe", short_help="What do these recordings hold?")(describe)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ def benchmark_from_events(data: Any, rules: Mapping[str, Any]) -> Benchmark:
     where = "Benchmark.from_events"
     reading, rules = _take_reading(rules, where)
     definition = read_rules(Definition, rules, where)
-    pieces = find_pieces(data, _with_montage(reading, definition))
+    pieces = find_pieces(data, replace(reading, montage=definition.montage))
     return make_benchmark(pieces, definition, where)
 
 
@@ -61,10 +62,6 @@ def _take_reading(rules: Mapping[str, Any], where: str) -> tuple[Reading, dict[s
         if not isinstance(reading.get(name, ""), str):
             raise InputError(f'{where}: the key "{name}": expected text, got {reading[name]!r}.')
     return Reading(**reading), told
-
-
-def _with_montage(reading: Reading, definition: Definition) -> Reading:
-    return Reading(**{**reading.__dict__, "montage": definition.montage})
 
 
 def make_benchmark(pieces: Sequence[Piece], definition: Definition, where: str) -> Benchmark:

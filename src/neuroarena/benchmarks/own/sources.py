@@ -6,7 +6,7 @@ import functools
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -77,7 +77,7 @@ def find_pieces(data: Any, reading: Reading) -> list[Piece]:
         When nothing is found, or a file or an event is not as expected.
     """
     if isinstance(reading.events, str | Path):
-        reading = _replace(reading, events=read_table(reading.folder / reading.events))
+        reading = replace(reading, events=read_table(reading.folder / reading.events))
     pieces = [piece for key, item in _items(data) for piece in _pieces(key, item, reading)]
     if not pieces:
         raise InputError(f"{data}: holds no recording.")
@@ -88,10 +88,6 @@ def find_pieces(data: Any, reading: Reading) -> list[Piece]:
             f'Two recordings are called "{repeated}". Pass them with names: {{"first": ..., "second": ...}}.'
         )
     return pieces
-
-
-def _replace(reading: Reading, **changes: Any) -> Reading:
-    return Reading(**{**reading.__dict__, **changes})
 
 
 def _items(data: Any) -> Iterator[tuple[str | None, Any]]:
@@ -106,7 +102,7 @@ def _items(data: Any) -> Iterator[tuple[str | None, Any]]:
 
 def _pieces(key: str | None, item: Any, reading: Reading) -> Iterator[Piece]:
     if isinstance(item, str | Path):
-        yield from _pieces_at(key, Path(os.path.expanduser(item)), reading)
+        yield from (make() for _, make in pieces_at(Path(os.path.expanduser(item)), reading, key))
     elif hasattr(item, "first_samp") and hasattr(item, "annotations"):
         yield _raw_piece(key or name_raw(item), item, reading)
     elif isinstance(item, Recording):
@@ -118,15 +114,28 @@ def _pieces(key: str | None, item: Any, reading: Reading) -> Iterator[Piece]:
         yield _recording_piece(key or "array", lambda: made, {}, reading)
 
 
-def _pieces_at(key: str | None, path: Path, reading: Reading) -> Iterator[Piece]:
+def pieces_at(path: Path, reading: Reading, key: str | None = None) -> list[tuple[Path, Callable[[], Piece]]]:
+    """List the recordings at a place, a folder or a file or a pattern, each with what reads it.
+
+    Parameters
+    ----------
+    path : Path
+    reading : Reading
+    key : str, optional
+        What to call a file, in place of its name.
+
+    Raises
+    ------
+    InputError
+        When nothing is there.
+    """
     place = reading.folder / path
     if place.is_dir():
-        yield from (
+        return (
             _bids_pieces(place, reading)
             if is_bids(place)
             else _file_pieces(find_files(place), place, reading)
         )
-        return
     files = (
         [place]
         if place.exists()
@@ -137,9 +146,8 @@ def _pieces_at(key: str | None, path: Path, reading: Reading) -> Iterator[Piece]
     if not files:
         raise InputError(f"{place}: there is no such file or folder.")
     if key is not None:
-        yield _file_piece(key, files[0], reading)
-        return
-    yield from _file_pieces(files, place.parent, reading)
+        return [(files[0], functools.partial(_file_piece, key, files[0], reading))]
+    return _file_pieces(files, place.parent, reading)
 
 
 def is_bids(folder: Path) -> bool:
@@ -163,11 +171,13 @@ def find_files(folder: Path) -> list[Path]:
     return sorted(found, key=lambda path: natural_order(str(path)))
 
 
-def _file_pieces(files: list[Path], root: Path, reading: Reading) -> Iterator[Piece]:
+def _file_pieces(files: list[Path], root: Path, reading: Reading) -> list[tuple[Path, Callable[[], Piece]]]:
     stems = [path.stem for path in files]
-    for path in files:
-        short = stems.count(path.stem) == 1
-        yield _file_piece(path.stem if short else path.relative_to(root).as_posix(), path, reading)
+    keys = [path.stem if stems.count(path.stem) == 1 else path.relative_to(root).as_posix() for path in files]
+    return [
+        (path, functools.partial(_file_piece, key, path, reading))
+        for key, path in zip(keys, files, strict=True)
+    ]
 
 
 def _file_piece(key: str, path: Path, reading: Reading) -> Piece:
@@ -216,28 +226,28 @@ def parse_name(pattern: str, path: Path) -> dict[str, str]:
     return found.groupdict()
 
 
-def _bids_pieces(root: Path, reading: Reading) -> Iterator[Piece]:
-    listed = _bids_list(root, reading)
+def _bids_pieces(root: Path, reading: Reading) -> list[tuple[Path, Callable[[], Piece]]]:
     people = participants(root).set_index("participant_id") if (root / "participants.tsv").is_file() else None
-    for row in listed.itertuples(index=False):
-        entities = {
-            name: str(getattr(row, name))
-            for name in ("subject", "session", "task", "run")
-            if getattr(row, name)
-        }
+    pieces: list[tuple[Path, Callable[[], Piece]]] = []
+    for row in _bids_list(root, reading).to_dict(orient="records"):
+        path = Path(str(row.pop("path")))
+        entities = {str(name): str(value) for name, value in row.items() if value}
         subject = entities["subject"]
         if people is not None and subject in people.index:
             known = people.loc[subject].dropna()
             entities |= {str(name): str(value) for name, value in known.items() if name not in entities}
-        path = Path(str(row.path))
-        events = functools.partial(bids_events, path)
-        opener = functools.partial(open_bids, path)
-        piece = _recording_piece(path.stem.rpartition("_")[0], opener, entities, reading, events, str(path))
-        listing = bids_channels(path)
-        if "status" in listing:
-            marked = listing.loc[listing["status"].astype(str).str.lower() == "bad", "name"]
-            piece = Piece(**{**piece.__dict__, "bad": tuple({*piece.bad, *marked})})
-        yield piece
+        pieces.append((path, functools.partial(_bids_piece, path, entities, reading)))
+    return pieces
+
+
+def _bids_piece(path: Path, entities: dict[str, str], reading: Reading) -> Piece:
+    opener, events = functools.partial(open_bids, path), functools.partial(bids_events, path)
+    piece = _recording_piece(path.stem.rpartition("_")[0], opener, entities, reading, events, str(path))
+    listing = bids_channels(path)
+    if "status" not in listing:
+        return piece
+    marked = listing.loc[listing["status"].astype(str).str.lower() == "bad", "name"]
+    return replace(piece, bad=tuple(dict.fromkeys([*piece.bad, *marked])))
 
 
 def _bids_list(root: Path, reading: Reading) -> pd.DataFrame:
@@ -257,7 +267,7 @@ def _bids_list(root: Path, reading: Reading) -> pd.DataFrame:
 
 def _raw_piece(key: str, raw: Any, reading: Reading) -> Piece:
     if isinstance(reading.events, np.ndarray):
-        reading = _replace(
+        reading = replace(
             reading, events=place_events(reading.events, raw.info["sfreq"], key, int(raw.first_samp))
         )
     made = from_raw(raw, key)

@@ -1,0 +1,228 @@
+"""Describe a folder of recordings: what there is, and the file that one would write next."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from neuroarena.benchmarks.own.pieces import Piece
+from neuroarena.benchmarks.own.sources import Reading, is_bids, parse_name, pieces_at
+from neuroarena.benchmarks.own.table import TARGETS
+from neuroarena.benchmarks.split_rules import natural_order
+from neuroarena.errors import InputError
+
+# Columns with more values than this are not classes; of those below, this many values are listed.
+MOST_CLASSES = 20
+MOST_SUGGESTED = 6
+# Beginnings of words in file names, and what they stand for; longer ones first.
+_WORDS = (
+    ("ses", "session"),
+    ("day", "session"),
+    ("d", "session"),
+    ("run", "run"),
+    ("r", "run"),
+    ("b", "run"),
+)
+_PEOPLE = ("s", "p", "subject", "sub", "subj", "participant", "part", "vp", "id")
+
+
+@dataclass(frozen=True)
+class Description:
+    """What a folder or a file holds.
+
+    Attributes
+    ----------
+    path : str
+    bids : bool
+    recordings : list of dict
+        key, file, entities, rate_hz, seconds, channels (kind -> count), bad, n_events; or file and problem.
+    events : dict of str to dict
+        Column -> value -> count, for columns with few values; of others the number of values.
+    suggestion : str or None
+        A file of a benchmark to begin with; None where there is nothing to decode.
+    """
+
+    path: str
+    bids: bool
+    recordings: list[dict[str, Any]]
+    events: dict[str, dict[str, Any]]
+    suggestion: str | None
+
+    @property
+    def problems(self) -> list[str]:
+        """What could not be read, and why."""
+        return [each["problem"] for each in self.recordings if "problem" in each]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the description as plain values."""
+        return {"schema_version": 1, **{name: getattr(self, name) for name in self.__dataclass_fields__}}
+
+
+def describe(path: str | Path, stim_channel: str | None = None) -> Description:
+    """Describe a folder of recordings, BIDS or not, or one file; a file that cannot be read is reported.
+
+    Parameters
+    ----------
+    path : path
+    stim_channel : str, optional
+        Take events from this channel.
+
+    Raises
+    ------
+    InputError
+        When there is nothing, or nothing that can be read.
+    """
+    place = Path(path)
+    found = pieces_at(place, Reading(stim_channel=stim_channel))
+    bids = place.is_dir() and is_bids(place)
+    pattern = None if bids else guess_pattern([file.stem for file, _ in found])
+    rows: list[dict[str, Any]] = []
+    pieces: list[Piece] = []
+    for file, make in found:
+        try:
+            piece = make()
+        except InputError as error:
+            rows.append({"file": str(file), "problem": str(error)})
+            continue
+        entities = {**(parse_name(pattern, file) if pattern else {}), **piece.entities}
+        pieces.append(piece)
+        rows.append(_row(piece, file, entities))
+    if not pieces:
+        raise InputError(
+            f"{place}: none of its {len(rows)} recordings can be read. The first: {rows[0]['problem']}"
+        )
+    table = pd.concat([piece.events.assign(recording=piece.key) for piece in pieces], ignore_index=True)
+    events = _count_events(table)
+    whole = place.is_dir() and len(pieces) == len(rows)
+    data = [str(place)] if whole else [row["file"] for row in rows if "problem" not in row]
+    suggestion = _suggest(
+        data, pattern, [row for row in rows if "problem" not in row], events, table, stim_channel
+    )
+    return Description(str(path), bids, rows, events, suggestion)
+
+
+def _row(piece: Piece, file: Path, entities: dict[str, str]) -> dict[str, Any]:
+    kinds = piece.channels["kind"].value_counts().to_dict()
+    return {
+        "key": piece.key,
+        "file": str(file),
+        "entities": dict(entities),
+        "rate_hz": piece.rate_hz,
+        "seconds": round(piece.n_samples / piece.rate_hz, 3),
+        "channels": {str(kind): int(count) for kind, count in kinds.items()},
+        "names": piece.channels["name"].tolist(),
+        "bad": list(piece.bad),
+        "n_events": len(piece.events),
+    }
+
+
+def _count_events(table: pd.DataFrame) -> dict[str, dict[str, Any]]:
+    """Count the values of the columns that could be a target."""
+    counted: dict[str, dict[str, Any]] = {}
+    for name in table.columns:
+        if name in ("sample", "onset_s", "duration_s", "recording", "onset"):
+            continue
+        values = table[name].dropna().astype(str).value_counts()
+        if 0 < len(values) <= MOST_CLASSES:
+            counted[str(name)] = {
+                str(value): int(values[value]) for value in sorted(values.index, key=natural_order)
+            }
+        elif len(values):
+            counted[str(name)] = {"number of values": len(values)}
+    return counted
+
+
+def guess_pattern(stems: Sequence[str]) -> str | None:
+    """Guess what names of files say, where they differ in numbers only.
+
+    Examples
+    --------
+    >>> guess_pattern(["S001R04", "S001R08"])
+    'S{subject}R{run}'
+    >>> guess_pattern(["sub01_day1", "sub01_day2"])
+    'sub{subject}_day{session}'
+    >>> guess_pattern(["anna", "berta"]) is None
+    True
+    """
+    parts = [re.split(r"(\d+)", stem) for stem in stems]
+    skeletons = {tuple(part[::2]) for part in parts}
+    if len(skeletons) != 1 or len(parts[0]) < 3:
+        return None
+    texts, named = list(next(iter(skeletons))), []
+    for text in texts[:-1]:
+        word = re.sub(r"[^a-z]+", " ", text.lower()).split()[-1:] or [""]
+        named.append(_entity(word[0]))
+    free = [name for name in ("subject", "session", "run") if name not in named]
+    made = texts[0]
+    for place, (name, text) in enumerate(zip(named, texts[1:], strict=True)):
+        varies = len({part[2 * place + 1] for part in parts}) > 1
+        known = name or (free.pop(0) if varies and free else None)
+        made += (f"{{{known}}}" if known else parts[0][2 * place + 1]) + text
+    names = re.findall(r"\{(\w+)\}", made)
+    return made if names and len(set(names)) == len(names) else None
+
+
+def _entity(word: str) -> str | None:
+    if word in _PEOPLE:
+        return "subject"
+    return next(
+        (name for begin, name in _WORDS if word == begin or (len(begin) > 1 and word.startswith(begin))), None
+    )
+
+
+def _suggest(
+    data: list[str],
+    pattern: str | None,
+    rows: list[dict[str, Any]],
+    events: dict[str, dict[str, Any]],
+    table: pd.DataFrame,
+    stim_channel: str | None,
+) -> str | None:
+    """Write a file of a benchmark to begin with."""
+    able = [name for name, counts in events.items() if len(counts) > 1 and "number of values" not in counts]
+    target = next((name for name in TARGETS if name in able), able[0] if able else None)
+    if target is None:
+        return None
+    named = _quote(data[0]) if len(data) == 1 else "[" + ", ".join(_quote(name) for name in data) + "]"
+    lines = [f"data = {named}"]
+    lines += [f"names = {_quote(pattern)}"] if pattern else []
+    lines += [f"stim_channel = {_quote(stim_channel)}"] if stim_channel else []
+    end = _window_end(table[table[target].notna()])
+    lines += [
+        f"target = {_quote(target)}",
+        f"window_s = [0.0, {end:g}]  # seconds from the event",
+        f"split = {_quote(_suggest_split(rows))}",
+        'metric = "balanced_accuracy"',
+    ]
+    if len({row["rate_hz"] for row in rows}) > 1:
+        lines.append(f"resample_hz = {min(row['rate_hz'] for row in rows):g}")
+    lines.append("\n[classes]  # value = class; leave out what is not to be told apart")
+    common = sorted(events[target], key=lambda value: -events[target][value])
+    for value in events[target]:
+        mark = "" if value in common[:MOST_SUGGESTED] else "# "
+        lines.append(f"{mark}{_quote(value)} = {_quote(value)}  # {events[target][value]} events")
+    return "\n".join(lines) + "\n"
+
+
+def _suggest_split(rows: list[dict[str, Any]]) -> str:
+    for level in ("subject", "session", "run"):
+        if len({row["entities"].get(level) for row in rows}) > 1:
+            return f"leave-one-{level}-out"
+    return "leave-one-recording-out" if len(rows) > 1 else "blocked-5-folds"
+
+
+def _window_end(events: pd.DataFrame) -> float:
+    """Choose the end of a window: what events last where they say so, else a second."""
+    lasting = pd.to_numeric(events.get("duration_s", pd.Series(dtype=float)), errors="coerce")
+    lasting = lasting[lasting > 0]
+    return round(min(float(lasting.median()), 10.0), 2) if len(lasting) and lasting.median() >= 0.1 else 1.0
+
+
+def _quote(text: str) -> str:
+    """Write text as TOML does."""
+    return '"' + str(text).replace("\\", "\\\\").replace('"', '\\"') + '"'

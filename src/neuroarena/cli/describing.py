@@ -1,0 +1,84 @@
+"""``neuroarena data describe``: what a folder of recordings holds, and what to write next."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from neuroarena.cli.options import Json
+from neuroarena.cli.output import print_json, print_table
+
+if TYPE_CHECKING:
+    from neuroarena.benchmarks.own.describing import Description
+
+# Of a large folder the first recordings say enough.
+_MOST_ROWS = 40
+
+
+def describe(
+    path: Annotated[
+        str, typer.Argument(metavar="FOLDER|FILE", help="Recordings: a BIDS folder, any folder, a file.")
+    ],
+    stim_channel: Annotated[
+        str | None,
+        typer.Option("--stim-channel", metavar="NAME", help="Take events from this channel of markers."),
+    ] = None,
+    toml: Annotated[
+        bool, typer.Option("--toml", help="Print only the suggested file, to be kept: ... --toml > my.toml")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """List recordings, channels, events and their counts, and suggest a benchmark of them."""
+    from neuroarena.benchmarks.own.describing import describe as look
+    from neuroarena.errors import InputError
+
+    found = look(path, stim_channel)
+    if as_json:
+        print_json(found.to_dict())
+    elif toml:
+        if found.suggestion is None:
+            raise InputError(
+                f"{path}: no column of its events has two values or more; there is nothing to decode."
+            )
+        print(found.suggestion, end="")
+    else:
+        _print(found)
+    for problem in found.problems:
+        typer.echo(f"cannot be read: {problem}", err=True)
+
+
+def _print(found: Description) -> None:
+    good = [row for row in found.recordings if "problem" not in row]
+    entities = list(dict.fromkeys(name for row in good for name in row["entities"]))[:5]
+    rows = [
+        [
+            row["key"],
+            *(row["entities"].get(name, "-") for name in entities),
+            f"{row['rate_hz']:g}",
+            f"{row['seconds']:g}",
+            ", ".join(f"{count} {kind}" for kind, count in row["channels"].items()),
+            ", ".join(row["bad"]) or "-",
+            row["n_events"],
+        ]
+        for row in good[:_MOST_ROWS]
+    ]
+    kind = "BIDS" if found.bids else "files"
+    count = "1 recording" if len(found.recordings) == 1 else f"{len(found.recordings)} recordings"
+    title = f"{found.path}: {count} ({kind})"
+    print_table(["recording", *entities, "Hz", "seconds", "channels", "bad", "events"], rows, title)
+    if len(good) > _MOST_ROWS:
+        print(f"and {len(good) - _MOST_ROWS} more; --json lists them all\n")
+    for column, counts in found.events.items():
+        listed = ", ".join(f"{value} ({count})" for value, count in counts.items())
+        many = counts.get("number of values")
+        print(f"events by {column}: {listed if many is None else f'{many} different values'}")
+    if not found.events:
+        print(
+            "no events: pass a table of them (key events), or name a channel of markers with --stim-channel"
+        )
+    if found.suggestion is not None:
+        print(
+            "\nA benchmark to begin with; keep it with --toml > my.toml, then: neuroarena run my.toml -d csp-lda\n"
+        )
+        print(found.suggestion, end="")

@@ -1,0 +1,62 @@
+"""``neuroarena data describe``: what there is, and a file that runs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from command_line import neuroarena_in
+from own_recordings import N_EVENTS, write_files
+from shared_data import SHARED
+
+IMAGERY = SHARED / "data" / "real" / "eegmmidb_p300" / "eegmmidb"
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("lab")
+    (folder / "recordings").mkdir()
+    write_files(folder / "recordings")
+    return folder
+
+
+def test_a_folder_is_described_and_the_suggested_file_runs(lab: Path):
+    said = neuroarena_in(lab, "data", "describe", "recordings")
+    assert said.returncode == 0, said.stderr
+    assert "recordings: 4 recordings (files)" in said.stdout
+    assert f"events by description: left ({2 * N_EVENTS}), right ({2 * N_EVENTS})" in said.stdout
+    found = json.loads(neuroarena_in(lab, "data", "describe", "recordings", "--json").stdout)
+    first = found["recordings"][0]
+    assert first["entities"] == {"subject": "1", "run": "1"}
+    assert first["channels"] == {"eeg": 3, "eog": 1, "stim": 1}
+    assert (first["rate_hz"], first["seconds"], first["n_events"]) == (100.0, 34.0, N_EVENTS)
+    (lab / "my.toml").write_text(neuroarena_in(lab, "data", "describe", "recordings", "--toml").stdout)
+    assert 'split = "leave-one-subject-out"' in (lab / "my.toml").read_text()
+    ran = neuroarena_in(lab, "check", "benchmark", "my.toml")
+    assert (ran.returncode, "FAIL" in ran.stdout) == (0, False), ran.stderr
+
+
+def test_events_of_a_marker_channel_are_counted(lab: Path):
+    file = "recordings/P1R1.fif"
+    found = json.loads(neuroarena_in(lab, "data", "describe", file, "--stim-channel", "STI", "--json").stdout)
+    assert found["events"] == {"value": {"1": N_EVENTS // 2, "2": N_EVENTS // 2}}
+    assert 'stim_channel = "STI"' in found["suggestion"]
+
+
+def test_a_folder_without_recordings_is_refused(tmp_path: Path):
+    ran = neuroarena_in(tmp_path, "data", "describe", ".")
+    assert (ran.returncode, "holds no recording" in ran.stderr) == (2, True)
+
+
+@pytest.mark.skipif(not IMAGERY.is_dir(), reason="the real data beside the project are absent")
+def test_a_damaged_file_does_not_hide_the_others(tmp_path: Path):
+    ran = neuroarena_in(tmp_path, "data", "describe", str(IMAGERY), "--json")
+    found = json.loads(ran.stdout)
+    assert [row.get("key") for row in found["recordings"]] == ["S001R04", "S001R06", "S001R08", None] or [
+        row.get("key") for row in found["recordings"]
+    ] == [None, "S001R04", "S001R06", "S001R08"]
+    assert found["events"]["description"] == {"T0": 45, "T1": 23, "T2": 22}
+    assert "S001R03.edf: is longer than its header says" in ran.stderr
+    assert "S001R03" not in found["suggestion"]
