@@ -12,6 +12,7 @@ from neuroarena.evaluation import evaluate
 from neuroarena.families.brainscore import NeuralBenchmark, Score, load_metric
 from neuroarena.families.brainscore.comparison import NeuralComparison
 from neuroarena.families.brainscore.metrics.ost import _rank_agreement, predicted_times
+from neuroarena.statistics.trees import correlate_shared
 
 EDGES = np.linspace(0, 1, 11)
 
@@ -145,3 +146,21 @@ def test_temporal_scores_are_ranked_by_time_bin():
     assert result.score == pytest.approx(by_fold**2 / 0.9)
     ranking = Board(entries_from_results([result]), Rules(n_draws=100)).rankings[0]
     assert ranking.table["score"].tolist() == pytest.approx([result.score], abs=1e-12)
+    assert ranking.table["ci95_low"].iloc[0] < result.score < ranking.table["ci95_high"].iloc[0]
+    assert ranking.levels == "images and neuroids"
+
+
+def test_benchmarks_on_the_same_images_are_known_to_share_them():
+    def ranking(name, seed, n=60):
+        target = recordings(neuroids=7, seed=seed, n=n)
+        benchmark = NeuralBenchmark(name, target, load_metric("ridge"), 8, 1, ceiling_func=lambda: 0.9)
+        result = evaluate(PixelModel(), NeuralComparison(benchmark))
+        return Board(entries_from_results([result]), Rules(n_draws=100)).rankings[0]
+
+    first, second = ranking("Tiny.V4-ridge", 1), ranking("Tiny.IT-ridge", 2)
+    other = ranking("Tiny.IT-other", 2, n=48)
+    assert first.shared.key == second.shared.key != other.shared.key
+    found = correlate_shared([first.shared, second.shared, other.shared], "tiny-pixels")
+    assert found[0, 2] == found[1, 2] == 0
+    assert 0 < abs(found[0, 1]) < 1
+    np.testing.assert_allclose(found, found.T)

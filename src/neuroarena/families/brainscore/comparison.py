@@ -160,6 +160,9 @@ def _reported(found: Score, kept: KeptRows | None, predictions: pd.DataFrame | N
         "formula": found.formula,
         "n_neuroids": found.n_neuroids_used,
     }
+    if isinstance(found.ceiling, Score):
+        said["ceiling_error"] = found.ceiling.error
+        said["ceiling_lower"] = found.ceiling.attrs.get("lower_bound")
     if kept is not None and predictions is not None:
         said["columns"] = list(kept.columns)
         if "contributions" in predictions.columns:

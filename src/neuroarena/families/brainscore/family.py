@@ -54,6 +54,7 @@ class BrainScore:
     overall = Overall.from_toml(Path(__file__).with_name("overall.toml"))
     judges = "models"
     inference = "neuroarena.families.brainscore.model_verdicts:infer_models"
+    columns = "neuroarena.families.brainscore.ceiling_columns:COLUMNS"
     model_check = "neuroarena.families.brainscore.model_check:check_model_named"
     scaffold = "neuroarena.families.brainscore.scaffold:SCAFFOLD"
     options = BrainScoreOptions

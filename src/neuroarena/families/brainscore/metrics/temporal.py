@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
+import numpy.typing as npt
 import xarray as xr
 
 from neuroarena.families.brainscore.assemblies import flat
 from neuroarena.families.brainscore.brain_score import Score
 from neuroarena.families.brainscore.errors import AlignmentError, ConfigError
+from neuroarena.families.brainscore.kept_rows import FittedSize, offer_rows
 from neuroarena.families.brainscore.metrics.alignment import TEMPORAL, align
 from neuroarena.families.brainscore.metrics.cross_regressed import CrossRegressedCorrelation, check_varies
-from neuroarena.families.brainscore.metrics.folds import Rows
+from neuroarena.families.brainscore.metrics.folds import Array, Rows
 from neuroarena.families.brainscore.metrics.metric import finished, split_table
 
 TIMES = ("time_bin_start", "time_bin_end")
@@ -54,12 +58,27 @@ class SpanTimeRegressedCorrelation(CrossRegressedCorrelation):
         splits = self.cross_validation.divide(n, pair.strata)
         stacked = [(_rows_of(train, bins), _rows_of(test, bins)) for train, test in splits]
         values = []
-        for (_, test), predicted in zip(splits, self.regression.cross_predict(x, y, stacked), strict=True):
+        predictions = self.regression.cross_predict(x, y, stacked)
+        for number, ((_, test), predicted) in enumerate(zip(splits, predictions, strict=True)):
             by_bin = predicted.reshape(len(test), bins, -1)
+            share = functools.partial(self._mean_contributions, by_bin, pair.target[test])
+            fitted = FittedSize(n, x.shape[1])
+            offer_rows(pair.ids[test], by_bin.mean(axis=1), pair.neuroid_ids, f"{number:03d}", share, fitted)
             r = [self.correlation(by_bin[:, at], pair.target[test, :, at]) for at in range(bins)]
             values.append(np.stack(r, axis=1))
         raw = split_table(np.stack(values), pair.neuroids, **times)
         return finished(self.aggregate(raw), raw)
+
+    def _mean_contributions(self, by_bin: Array, target: npt.NDArray[np.floating]) -> Array | None:
+        """Return what each image adds to each neuroid's correlation, averaged over time bins: (n, neuroids)."""
+        found = []
+        for at in range(by_bin.shape[1]):
+            own = self._contributions(by_bin[:, at], target[:, :, at])
+            if own is None:
+                return None
+            found.append(own)
+        mean: Array = np.mean(found, axis=0)
+        return mean
 
 
 def _rows_of(stimuli: Rows, bins: int) -> Rows:
