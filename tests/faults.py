@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from neuroarena import fingerprint, sealed
 from neuroarena.benchmarks import Benchmark, Fold, Split
@@ -295,3 +296,14 @@ def small_disk(place: Path) -> Iterator[Callable[[int], None]]:
         yield lambda pages: mount("remount", f"size={4 * pages}k")
     finally:
         subprocess.run(["umount", str(place)], check=True)
+
+
+@pytest.fixture(scope="module")
+def disk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Callable[[int], None]]]:
+    """The folder of a small disk and what changes its size; tests skip where none can be mounted."""
+    place = tmp_path_factory.mktemp("disk") / "small"
+    try:
+        with small_disk(place) as resize:
+            yield place, resize
+    except (PermissionError, FileNotFoundError) as error:
+        pytest.skip(f"a small disk cannot be mounted here: {error}")

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from faults import disk
 from file_server import site
 
-__all__ = ["site"]
+__all__ = ["disk", "site"]

@@ -7,20 +7,9 @@ import shutil
 
 import pytest
 
-import faults
 from command_line import neuroarena_in
 from file_server import noise
 from neuroarena.families.neuroprobe.braintreebank.files import tables_plan
-
-
-@pytest.fixture(scope="module")
-def disk(tmp_path_factory):
-    place = tmp_path_factory.mktemp("disk") / "small"
-    try:
-        with faults.small_disk(place) as resize:
-            yield place, resize
-    except (PermissionError, FileNotFoundError) as error:
-        pytest.skip(f"a small disk cannot be mounted here: {error}")
 
 
 @pytest.mark.parametrize("stated", [True, False], ids=["sizes-stated", "sizes-unknown"])

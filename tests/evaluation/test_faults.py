@@ -69,16 +69,6 @@ def test_a_death_in_the_middle_of_a_write_loses_nothing(bench, tmp_path, first, 
         bench.check_all(place)
 
 
-@pytest.fixture(scope="module")
-def disk(tmp_path_factory):
-    place = tmp_path_factory.mktemp("disk") / "small"
-    try:
-        with faults.small_disk(place) as resize:
-            yield place, resize
-    except (PermissionError, FileNotFoundError) as error:
-        pytest.skip(f"a small disk cannot be mounted here: {error}")
-
-
 @pytest.mark.parametrize(("first", "n"), chunks(3, 25, 3))
 def test_a_full_disk_is_called_one_and_nothing_half_written_stays(bench, disk, tmp_path, first, n):
     place, resize = disk

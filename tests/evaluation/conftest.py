@@ -1,0 +1,5 @@
+from __future__ import annotations
+
+from faults import disk
+
+__all__ = ["disk"]
