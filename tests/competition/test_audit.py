@@ -122,9 +122,10 @@ def test_one_replay_judges_by_two_sigma_and_its_score_stays_in_the_vault(arena, 
     audit_submission(arena, made_up, audited_benchmark(), rule="two-sigma")
     audit = audit_submission(arena, honest, audited_benchmark(), rule="two-sigma")
     assert verdicts(arena) == {made_up: "not reproduced", honest: "reproduced"}
-    row = list_audits(arena)[1]
+    (row,) = [row for row in list_audits(arena) if row["audit"] == audit]
     record = read_audit(arena, audit, row["record_sha256"])
     (replay,) = record.replays
+    assert len(record.environment["runtime_digest"]) == 64
     shown = json.dumps(list_audits(arena)) + (arena.folder / "store.sqlite").read_bytes().decode("latin-1")
     assert repr(replay.score) not in shown
     assert repr(record.sigma) not in shown

@@ -27,7 +27,18 @@ from neuroarena.progress import Progress, Silence, readable_size
 
 # What submitted code may import, as far as it is installed here, each with everything it requires.
 PACKAGES = (
-    *("numpy", "scipy", "pandas", "scikit-learn", "joblib", "threadpoolctl", "h5py", "pillow", "einops"),
+    *(
+        "numpy",
+        "scipy",
+        "pandas",
+        "pyarrow",
+        "scikit-learn",
+        "joblib",
+        "threadpoolctl",
+        "h5py",
+        "pillow",
+        "einops",
+    ),
     *("torch", "safetensors", "torchaudio", "braindecode", "mne", "pyriemann"),
 )
 INSIDE = Path("/runtime")

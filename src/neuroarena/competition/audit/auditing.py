@@ -212,7 +212,11 @@ def _replay_once(
         predictions = join_predictions(done, stage.benchmark, stage.split)
     except ReplayFailed as error:
         return ReplayRecord(seed=seed, status="failed", reason=str(error)[:2000])
-    environment["isolation"], environment["warnings"] = done.isolation, list(done.warnings)
+    environment |= {
+        "isolation": done.isolation,
+        "runtime_digest": done.runtime,
+        "warnings": list(done.warnings),
+    }
     return ReplayRecord(
         seed=seed,
         status="scored",

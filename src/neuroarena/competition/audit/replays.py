@@ -30,9 +30,10 @@ os.dup2(2, 1)
 sys.path.insert(0, sys.argv[1])
 sys.argv = sys.argv[2:]
 runpy.run_path(sys.argv[0], run_name="__main__")
-with open(sys.argv[3], "rb") as made, open(line, "wb") as sent:
-    while chunk := made.read(1 << 20):
-        sent.write(chunk)
+if os.path.isfile(sys.argv[3]):
+    with open(sys.argv[3], "rb") as made, open(line, "wb") as sent:
+        while chunk := made.read(1 << 20):
+            sent.write(chunk)
 """
 
 
@@ -63,6 +64,8 @@ class Replayed:
     seconds, peak_memory_mb : float
         The sum, and the largest, over the folds.
     isolation : str
+    runtime : str or None
+        Digest of the interpreter and libraries that it saw.
     warnings : tuple of str
     """
 
@@ -71,6 +74,7 @@ class Replayed:
     seconds: float
     peak_memory_mb: float | None
     isolation: str
+    runtime: str | None
     warnings: tuple[str, ...]
 
 
@@ -119,6 +123,7 @@ def replay(
         seconds=sum(each.seconds for each in outcomes),
         peak_memory_mb=max(peaks, default=None),
         isolation=outcomes[0].isolation,
+        runtime=outcomes[0].runtime,
         warnings=tuple(sorted({sentence for each in outcomes for sentence in each.warnings})),
     )
 
