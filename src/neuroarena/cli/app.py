@@ -21,6 +21,7 @@ from neuroarena.cli import (
     new,
     results,
     running,
+    sandboxing,
     scoring,
     sizing,
     startkit,
@@ -80,5 +81,6 @@ app.command("worker", short_help="Check and score what was submitted.")(submitti
 app.add_typer(
     auditing.app, name="audit", short_help="Replay committed training, and judge the claimed score."
 )
+sandboxing.add_to(admin.app)
 app.add_typer(admin.app, name="admin")
 verbs.add_verbs(app)
