@@ -109,7 +109,7 @@ def test_honest_training_is_reproduced_and_a_made_up_score_is_not(arena, tmp_pat
     assert 3 <= len(record.scores) <= 10
     assert record.variance > 0
     assert len({each.seed for each in record.replays}) == len(record.replays)
-    assert record.shuffled.score < 0.7
+    assert record.shuffled[-1].score < 0.7
     assert record.environment["isolation"] == "bubblewrap"
     assert len(read_audit(arena, second, rows[second]["record_sha256"]).replays) == 10
     with arena.store.reading() as connection:
@@ -203,6 +203,13 @@ def test_a_lower_is_better_score_is_judged_the_other_way_round():
     high = record_of("high", 0.90, [0.51, 0.50, 0.49], sign=-1.0, chance=1.0)
     said = judge_records([good, too_low, high], AuditRule())
     assert [verdict for verdict, _ in said] == ["reproduced", "not reproduced", "reproduced"]
+
+
+def test_one_lucky_shuffle_drops_nobody_and_five_do():
+    lucky = tuple(ReplayRecord(seed=k, status="scored", score=0.72) for k in range(5))
+    for count, verdict in ((1, "reproduced"), (4, "reproduced"), (5, "not reproduced")):
+        record = record_of("s", 0.75, [0.74, 0.75, 0.76], shuffled=lucky[:count])
+        assert judge_records([record], AuditRule())[0][0] == verdict
 
 
 def test_weights_that_differ_overrule_equal_scores():

@@ -21,6 +21,9 @@ DOUBT = 0.2
 # Training noise is taken to be at least this part of the score's own standard error: three replays can agree by chance.
 LEAST_NOISE = 0.1
 ROUNDING = 1e-9
+# With few features, shuffled labels can by chance lead a decoder into the right direction: one in four did in a trial
+# with four channels. Nobody who learns from labels is lucky five times.
+SHUFFLES = 5
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ from neuroarena.errors import InputError
 from neuroarena.evaluation.record import describe_software
 from neuroarena.sandbox import Limits
 from neuroarena.sandbox.archives import unpack_submission
-from neuroarena.statistics.audits import Replays, leaves_doubt
+from neuroarena.statistics.audits import SHUFFLES, Replays, knows_without_labels, leaves_doubt
 
 Report = Callable[[str], None]
 
@@ -113,11 +113,7 @@ def audit_submission(
         stage = _Stage(claim, pipeline, folder, benchmark, split, limits, arena)
         problem = compare_weights(arena, claim, pipeline.weights)
         replays, environment = _replay_until_sure(stage, rules, chosen, report or _say_nothing)
-        shuffled = (
-            _replay_once(stage, _draw_seed(), environment, shuffled=True)
-            if replays[-1].score is not None
-            else None
-        )
+        shuffled = [] if replays[-1].score is None else _replay_shuffled(stage, report or _say_nothing)
     record = AuditRecord(
         audit=audit,
         **{name: claim.row[name] for name in ("team", "track", "phase")},
@@ -136,7 +132,7 @@ def audit_submission(
         meaningful=track.meaningful or 0.0,
         sign=claim.manifest.sign,
         replays=tuple(replays),
-        shuffled=shuffled,
+        shuffled=tuple(shuffled),
         weights_problem=problem,
         limits={"seconds": limits.seconds, "memory_mb": limits.memory_mb},
         environment=environment,
@@ -194,6 +190,20 @@ def _replay_until_sure(
         if len(made) == wanted < most and _is_doubtful(stage.claim, made):
             wanted = most
     return made, environment
+
+
+def _replay_shuffled(stage: _Stage, report: Report) -> list[ReplayRecord]:
+    """Replay with shuffled labels until one scores no better than it should, and at most so often."""
+    sign, made = stage.claim.manifest.sign, list[ReplayRecord]()
+    while len(made) < SHUFFLES:
+        made.append(_replay_once(stage, _draw_seed(), {}, shuffled=True))
+        found = made[-1].score
+        report(f"replay with shuffled labels: {made[-1].status}")
+        if found is None or not knows_without_labels(
+            sign * stage.claim.units.value, sign * found, sign * stage.claim.chance, stage.claim.sigma
+        ):
+            break
+    return made
 
 
 def _is_doubtful(claim: Claim, made: list[ReplayRecord]) -> bool:

@@ -72,8 +72,8 @@ class AuditRecord(_Kept):
     sign : float
         +1 where higher is better, otherwise -1.
     replays : tuple of ReplayRecord
-    shuffled : ReplayRecord, optional
-        The replay with shuffled labels.
+    shuffled : tuple of ReplayRecord
+        The replays with shuffled labels, up to the first that scored no better than it should.
     weights_problem : str, optional
         Why the weights are not those that were committed.
     limits, environment : mapping
@@ -95,7 +95,7 @@ class AuditRecord(_Kept):
     meaningful: float
     sign: float
     replays: tuple[ReplayRecord, ...]
-    shuffled: ReplayRecord | None = None
+    shuffled: tuple[ReplayRecord, ...] = ()
     weights_problem: str | None = None
     limits: dict[str, float]
     environment: dict[str, Any]
