@@ -3,7 +3,7 @@
 The loop does what nobody can do without: in blocks of 4,096 pairs it takes the differences of the scores
 without each level, their standard error and their skewness. `verdicts` reads and checks the table, leaves
 the levels out, ranks the teams, and makes p, Holm, both intervals and the verdict of every pair besides.
-One BLAS thread; every timing is the best of three.
+One BLAS thread; every timing is CPU time of this process, the best of three: others on the machine do not count.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -43,12 +43,12 @@ def bare_loop(left_out: np.ndarray, point: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 def seconds(work: Callable[[], Any], repeat: int = 3) -> float:
-    """Return the best of a few timings."""
+    """Return the best of a few timings, in seconds of the processor."""
     times = []
     for _ in range(repeat):
-        begin = perf_counter()
+        begin = process_time()
         work()
-        times.append(perf_counter() - begin)
+        times.append(process_time() - begin)
     return min(times)
 
 

@@ -227,12 +227,14 @@ def _against(
     if wanted:
         known = {pair: row for row, pair in enumerate(zip(pairs["team_a"], pairs["team_c"], strict=True))}
         held = [known.get(pair) for pair in wanted]
-        found = (
-            pairs.iloc[[row for row in held if row is not None]]
-            if None not in held
-            else compare(draws, wanted)
+        known_rows = [row for row in held if row is not None]
+        found, chosen = (
+            (pairs, known_rows)
+            if len(known_rows) == len(wanted)
+            else (compare(draws, wanted), [*range(len(wanted))])
         )
-        values[:, at : at + len(wanted)] = found[["delta_point", "ci95_low", "ci95_high"]].to_numpy().T
+        for number, column in enumerate(("delta_point", "ci95_low", "ci95_high")):
+            values[number, at : at + len(wanted)] = found[column].to_numpy()[chosen]
         p, sure = (pairs[column].to_numpy() for column in ("p_holm", "significant_after_holm"))
         for offset, row in enumerate(held):
             if row is not None:

@@ -101,12 +101,12 @@ def ranking_view(ranking: Ranking, width: int = PLAIN_WIDTH, said: Sequence[str]
     parts: list[RenderableType] = [_title(ranking)]
     if len(ranking.table):
         parts += _ranking_tables(ranking, width)
-    if ranking.mean_ranks is not None:
-        parts.append(_mean_rank_table(ranking.mean_ranks))
     for row in rows_of(ranking.unranked):
         parts.append(Text(f"  not ranked  {clean_name(row.team)}: {clean_name(row.reason)}", style="red"))
     if len(ranking.table) > 1:
         parts.append(Text(verdict(ranking)))
+    if ranking.mean_ranks is not None:
+        parts += [Text(), _mean_rank_table(ranking.mean_ranks), Text()]
     parts += [Text(f"! {warning}", style="yellow") for warning in ranking.warnings if warning not in said]
     return Padding(Group(*parts), (0, 0, 1, 0))
 

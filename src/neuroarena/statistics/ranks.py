@@ -114,10 +114,17 @@ def rank_probabilities(draws: Draws, ties: str = "min") -> pd.DataFrame:
         When `ties` is unknown.
     """
     n_teams = len(draws.teams)
+    values = _matrix(draws, ties)
     counts = np.zeros(n_teams * n_teams, dtype=np.int64)
-    offsets = np.arange(n_teams) * n_teams - 1
-    for _, block in _rank_blocks(_matrix(draws, ties), ties):
-        counts += np.bincount((block + offsets).ravel(), minlength=len(counts))
+    if ties == "min":
+        scale = score_scale(values)
+        for start in range(0, len(values), rows := max(1, BLOCK_SCORES // n_teams)):
+            order, place = _places(values[start : start + rows], scale)
+            counts += np.bincount((order * n_teams + place).ravel(), minlength=len(counts))
+    else:
+        offsets = np.arange(n_teams) * n_teams - 1
+        for _, block in _rank_blocks(values, ties):
+            counts += np.bincount((block + offsets).ravel(), minlength=len(counts))
     return pd.DataFrame(
         counts.reshape(n_teams, n_teams) / draws.n_draws,
         index=pd.Index(draws.teams, name="team"),
@@ -216,6 +223,14 @@ def _rank_blocks(values: np.ndarray, ties: str) -> Iterator[tuple[int, np.ndarra
 
 def _shared_ranks(values: np.ndarray, scale: np.ndarray) -> np.ndarray:
     """Rank each row, equal scores sharing the smallest rank (rows, teams)."""
+    order, place = _places(values, scale)
+    result = np.empty(values.shape, dtype=np.int64)
+    np.put_along_axis(result, order, place + 1, axis=1)
+    return result
+
+
+def _places(values: np.ndarray, scale: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the teams of each row, best first, and the place from 0 that each of them has (rows, teams)."""
     # Equal scores get equal ranks whatever their order here, so the quicker unstable sort will do.
     order = np.argsort(-values, axis=1)
     ordered = np.take_along_axis(values, order, axis=1)
@@ -227,6 +242,4 @@ def _shared_ranks(values: np.ndarray, scale: np.ndarray) -> np.ndarray:
         place = place.copy()
         place[:, 1:][equal] = 0
         np.maximum.accumulate(place, axis=1, out=place)
-    result = np.empty(values.shape, dtype=np.int64)
-    np.put_along_axis(result, order, place + 1, axis=1)
-    return result
+    return order, place

@@ -196,17 +196,18 @@ def caution(rows: pd.DataFrame) -> tuple[str, ...]:
     ('4 independent units: no verdict, 6 needed.',)
     """
     found = []
-    too_few = rows[rows["verdict"] == NONE]
-    if len(too_few):
-        scope = str(too_few["scope"].iloc[0]).partition(";")[0]
+    unknown = (rows["verdict"] == NONE).to_numpy(dtype=bool)
+    scopes = rows["scope"].to_numpy()
+    if unknown.any():
+        scope = str(scopes[unknown][0]).partition(";")[0]
         random = scope.removeprefix("random: ")
         # "4 people" are 4 independent people; where nothing is random the scope itself says what is too few.
         said = random.replace(" ", " independent ", 1) if random != scope else scope.capitalize()
         found.append(f"{said}: no verdict, {MINIMUM_LEVELS} needed.")
-    judged = rows[rows["verdict"] != NONE]
-    if ((judged["skew"].abs() > VERY_SKEWED) & (judged["n_levels"] < FEW_LEVELS)).any():
+    skewed = np.abs(rows["skew"].to_numpy(dtype=np.float64)) > VERY_SKEWED
+    if (skewed & (rows["n_levels"].to_numpy() < FEW_LEVELS) & ~unknown).any():
         found.append("Very skewed: intervals somewhat narrow.")
-    if any(NOT_MEASURED in scope for scope in set(judged["scope"])):
+    if any(NOT_MEASURED in scope for scope in set(scopes[~unknown])):
         found.append("Training noise not measured: verdicts hold for these trained models.")
     return tuple(found)
 
