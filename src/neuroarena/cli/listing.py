@@ -7,13 +7,16 @@ import textwrap
 from collections.abc import Callable, Iterator
 from enum import StrEnum
 from itertools import groupby
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from neuroarena.cli.completion import complete_families
 from neuroarena.cli.options import Json
 from neuroarena.cli.output import print_json, print_table
+
+if TYPE_CHECKING:
+    from neuroarena.benchmarks.options import OptionInfo
 
 # A longer benchmark name gets its own line.
 _NAME_WIDTH = 36
@@ -37,7 +40,7 @@ def list_things(
     name: Annotated[
         str | None,
         typer.Argument(
-            help="Family whose benchmarks or options are listed; for options also family/task, or an importer.",
+            help="Family whose benchmarks or options are listed; for options also a task, an engine or an importer.",
             autocompletion=complete_families,
         ),
     ] = None,
@@ -224,11 +227,15 @@ def _families() -> list[dict[str, Any]]:
 
 
 def _options(name: str) -> list[dict[str, Any]]:
-    """List the options of a family, of one task of it, or of an importer; one name may stand for two of them."""
+    """List the options of a family, of one of its tasks, of an engine or of an importer; a name may be two of these."""
     from neuroarena.benchmarks import FAMILIES
     from neuroarena.benchmarks.faces import named_faces
+    from neuroarena.benchmarks.options import list_options
     from neuroarena.board.importing import find_importer
+    from neuroarena.evaluation.engines import ENGINE_OPTIONS
 
+    if name in ENGINE_OPTIONS:
+        return [_describe_option(option) for option in list_options(ENGINE_OPTIONS[name])]
     imported = name in named_faces("importers")
     rows = [] if imported and name not in FAMILIES.names() else _family_options(name)
     if imported:
@@ -256,16 +263,12 @@ def _family_options(name: str) -> list[dict[str, Any]]:
             known = [*FAMILIES.names(), *named_faces("importers")]
             raise unknown_name("family", name, dict.fromkeys(known), "options") from None
         task = tasks[0] if len(tasks) == 1 else None
-    return [
-        _option_row(
-            option.name,
-            option.value,
-            _describe_default(option.default),
-            ", ".join(option.tasks) or "all",
-            option.help,
-        )
-        for option in list_options(find_face(family, "options"), task)
-    ]
+    return [_describe_option(option) for option in list_options(find_face(family, "options"), task)]
+
+
+def _describe_option(option: OptionInfo) -> dict[str, Any]:
+    tasks = ", ".join(option.tasks) or "all"
+    return _option_row(option.name, option.value, _describe_default(option.default), tasks, option.help)
 
 
 def _option_row(option: str, value: str, default: str, tasks: str, what: str) -> dict[str, Any]:

@@ -113,6 +113,38 @@ Option = Annotated[
 ]
 
 
+Engine = Annotated[
+    str,
+    typer.Option(
+        "--engine", metavar="local|slurm|dask", help="Where cells are computed. The results stay the same."
+    ),
+]
+EngineOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--engine-option",
+        metavar="NAME=VALUE",
+        help="An option of the engine, shown by: neuroarena list options slurm. May be repeated.",
+    ),
+]
+Pack = Annotated[
+    int | None,
+    typer.Option("--pack", min=1, metavar="N", help="Cells that travel to a cluster together."),
+]
+Scheduler = Annotated[
+    str | None,
+    typer.Option("--scheduler", metavar="ADDRESS", help="Dask scheduler, such as tcp://head:8786."),
+]
+Shard = Annotated[
+    str | None,
+    typer.Option(
+        "--shard",
+        metavar="I/N",
+        help="Compute only this share of the cells, into the cache; the same command without it assembles.",
+    ),
+]
+
+
 def parse_values(texts: list[str]) -> dict[str, str]:
     """Read ``name=value`` texts; the model of the family's options makes values of them.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,7 +14,8 @@ from neuroarena.cli.output import format_value, print_json, print_table
 
 if TYPE_CHECKING:
     from neuroarena.decoders import Decoder
-    from neuroarena.evaluation import Result
+    from neuroarena.evaluation import Progress, Result
+    from neuroarena.evaluation.shards import Shard
 
 
 def run(
@@ -43,17 +45,25 @@ def run(
     seed: options.Seed = 0,
     repeats: options.Repeats = 1,
     cache: options.Cache = None,
+    engine: options.Engine = "local",
+    engine_option: options.EngineOption = None,
+    pack: options.Pack = None,
+    scheduler: options.Scheduler = None,
+    shard: options.Shard = None,
     as_json: options.Json = False,
 ) -> None:
     """Evaluate decoders on a benchmark; what was computed before is not computed again."""
     from neuroarena.benchmarks import judges_models, load_benchmarks, resolve
     from neuroarena.evaluation import TerminalProgress, available_cores, evaluate_all
+    from neuroarena.evaluation.engines import make_engine
+    from neuroarena.evaluation.shards import Shard
 
     sys.path.insert(0, "")  # a decoder may be given as module:attribute of a file in this folder
     options.check_out(out)
     if judges_models(resolve(benchmark)[0]):
         signals = {"--grid": grid, "--notch": notch, "--downsample": downsample, "--submission": submission}
-        given = {**signals, "--seed": seed or None, "--cache": cache}
+        elsewhere = {"--engine": None if engine == "local" else engine, "--shard": shard}
+        given = {**signals, **elsewhere, "--seed": seed or None, "--cache": cache}
         options.refuse_unused(given, f"{benchmark}, which judges models that are shown stimuli")
     if submission is None:
         said = {"--contact": contact, "--external-data": external_data}
@@ -63,13 +73,54 @@ def run(
     splits = list(split) if split else [None]
     if submission is not None:
         _check_single(len(named) * len(loaded) * len(splits), repeats, submission)
-    told: dict[str, Any] = {"out": out, "workers": workers or available_cores(), "seed": seed, "cache": cache}
-    told["repeats"] = repeats
+    where = make_engine(
+        engine,
+        workers=workers or available_cores(),
+        pack=pack,
+        scheduler=scheduler,
+        options=options.parse_values(engine_option or []),
+    )
+    told: dict[str, Any] = {"engine": where, "seed": seed, "repeats": repeats, "cache": cache}
     with TerminalProgress() as progress:
-        results = evaluate_all(named, loaded, splits, progress=progress, **told)
+        if shard is not None:
+            _run_shard(Shard.parse(shard), named, loaded, splits, progress, told, as_json)
+            return
+        results = evaluate_all(named, loaded, splits, out=out, progress=progress, **told)
     if submission is not None:
         _write_submission(results[0], submission, contact, external_data or [], benchmark, data)
     _print_results(results, benchmark, out, as_json)
+
+
+def _run_shard(
+    shard: Shard,
+    named: Sequence[tuple[str | None, Decoder | str]],
+    loaded: Sequence[Any],
+    splits: Sequence[str | None],
+    progress: Progress,
+    told: dict[str, Any],
+    as_json: bool,
+) -> None:
+    """Compute one share of the cells and say how many; a cell that fails is shown when all are assembled."""
+    from neuroarena.evaluation.evaluate import compute_shard
+
+    done = compute_shard(named, loaded, splits, shard, progress=progress, **told)
+    for label, reason in done.failed.items():
+        print(f"neuroarena: {label}: {reason}", file=sys.stderr)
+    if as_json:
+        print_json(
+            {
+                "shard": f"{shard.number}/{shard.of}",
+                "cells": done.cells,
+                "planned": done.planned,
+                "failed": len(done.failed),
+            }
+        )
+        return
+    print(
+        f"Share {shard.number} of {shard.of}: {done.cells - len(done.failed)} of its {done.cells} cells are in the "
+        f"cache; the whole plan has {done.planned}. When every share is done, the same command without --shard "
+        "assembles the results."
+    )
 
 
 def _print_results(results: list[Result], benchmark: str, out: Path, as_json: bool) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from neuroarena.evaluation.cache import default_cache
-from neuroarena.evaluation.engine import available_cores
+from neuroarena.evaluation.engines import available_cores
 from neuroarena.evaluation.evaluate import Interrupted, evaluate, evaluate_all
 from neuroarena.evaluation.record import RunRecord
 from neuroarena.evaluation.results import Result, find_results, load_result, save_result

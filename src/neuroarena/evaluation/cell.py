@@ -37,9 +37,16 @@ class FeatureShard:
         """A description of this work for people."""
         return f"{self.chain.name} of {self.recording.name}"
 
+    def is_done(self, cache: Path) -> bool:
+        """Return whether every window of the shard is in the store."""
+        return not len(self._store(cache).missing(self.starts))
+
     def run(self, cache: Path) -> None:
         """Compute the shard; it is in the store afterwards."""
-        FeatureStore(cache, self.fingerprint, self.chain, self.length).compute(self.recording, self.starts)
+        self._store(cache).compute(self.recording, self.starts)
+
+    def _store(self, cache: Path) -> FeatureStore:
+        return FeatureStore(cache, self.fingerprint, self.chain, self.length)
 
 
 @dataclass(frozen=True)
@@ -80,6 +87,10 @@ class Cell:
         for part in (*self.train, *self.validation, *self.test):
             if isinstance(part, WindowSet):
                 yield part
+
+    def is_done(self, cache: Path) -> bool:
+        """Return whether the predictions are in the cell cache."""
+        return self.key in CellCache(cache)
 
     def run(self, cache: Path) -> None:
         """Fit and predict; the predictions are in the cell cache afterwards.

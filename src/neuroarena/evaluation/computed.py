@@ -10,7 +10,7 @@ import pandas as pd
 
 from neuroarena.evaluation.cache import CellCache
 from neuroarena.evaluation.cell import Cell
-from neuroarena.evaluation.engine import Outcome
+from neuroarena.evaluation.engines import Outcome
 
 # How often a cell is made again that was written and could not be read back.
 ROUNDS = 3

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,11 @@ from neuroarena.evaluation.cache import CellCache, default_cache
 from neuroarena.evaluation.cell import Cell
 from neuroarena.evaluation.comparisons import judge_models
 from neuroarena.evaluation.computed import ROUNDS, Computed
-from neuroarena.evaluation.engine import Outcome, run_jobs
+from neuroarena.evaluation.engines import Engine, Local, Outcome, run_jobs
 from neuroarena.evaluation.plan import RunPlan, plan_features, plan_runs
 from neuroarena.evaluation.record import current_time
 from neuroarena.evaluation.results import Result, save_result
+from neuroarena.evaluation.shards import Shard
 from neuroarena.fingerprint import remember_digests_in
 from neuroarena.progress import Progress, Silence
 from neuroarena.sealed import SealedFolder, reporting_to
@@ -41,6 +43,7 @@ def evaluate(
     seed: int = 0,
     repeats: int = 1,
     cache: str | Path | None = None,
+    engine: Engine | None = None,
     progress: Progress | None = None,
     **options: Any,
 ) -> Result:
@@ -68,6 +71,8 @@ def evaluate(
         at random is trained once.
     cache : path, optional
         Folder of the cache; by default ``NEUROARENA_CACHE`` or the user's cache folder.
+    engine : Engine, optional
+        Where the cells are computed (:func:`.engines.make_engine`); by default `workers` processes of this machine.
     progress : Progress, optional
         Notified of how far the run has come.
 
@@ -89,6 +94,7 @@ def evaluate(
         seed=seed,
         repeats=repeats,
         cache=cache,
+        engine=engine,
         progress=progress,
     )[0]
 
@@ -103,6 +109,7 @@ def evaluate_all(
     seed: int = 0,
     repeats: int = 1,
     cache: str | Path | None = None,
+    engine: Engine | None = None,
     progress: Progress | None = None,
 ) -> list[Result]:
     """Evaluate every decoder on every split of every benchmark, in one plan.
@@ -131,21 +138,76 @@ def evaluate_all(
         )
     if comparisons:
         return judge_models(decoders, comparisons, splits, out=out, progress=progress)
+    with _working(cache, progress) as (folder, shown):
+        plans = plan_runs([_name_decoder(*each) for each in decoders], windows, splits, seed, repeats)
+        for place in (folder, *([] if out is None else [Path(out)])):
+            # Created before anything is computed: nobody should wait for a result that cannot be saved.
+            place.mkdir(parents=True, exist_ok=True)
+        started = current_time()
+        computed = _compute(plans, folder, engine or Local(workers), shown)
+        results = [assemble(plan, computed, started) for plan in plans]
+        _forget_unnamed(plans, CellCache(folder))
+        return results if out is None else [save_result(result, Path(out)) for result in results]
+
+
+def compute_shard(
+    decoders: Sequence[tuple[str | None, Decoder | str]],
+    benchmarks: Iterable[Benchmark],
+    splits: Sequence[str | None],
+    shard: Shard,
+    *,
+    seed: int = 0,
+    repeats: int = 1,
+    cache: str | Path | None = None,
+    engine: Engine | None = None,
+    progress: Progress | None = None,
+) -> ShardOutcome:
+    """Compute one share of the cells of a plan and leave them in the cache; nothing else is written.
+
+    When every share is done, :func:`evaluate_all` with the same arguments finds all cells and assembles the results.
+    Parameters are those of :func:`evaluate`.
+
+    Raises
+    ------
+    InputError
+        For a decoder that cannot be told apart from another: no other process could find its cells.
+    """
+    with _working(cache, progress) as (folder, shown):
+        plans = plan_runs(
+            [_name_decoder(*each) for each in decoders], list(benchmarks), splits, seed, repeats
+        )
+        for plan in plans:
+            if plan.identity.key is None:
+                raise InputError(
+                    f"{plan.decoder_name} cannot be computed in shares: {plan.identity.reason}, so no other process "
+                    "could find its cells. Run it without --shard."
+                )
+        folder.mkdir(parents=True, exist_ok=True)
+        every = [cell for plan in plans for at in plan.seeds for cell in plan.cells_of(at)]
+        own, computed = shard.take(every), Computed()
+        _compute_cells(own, folder, engine or Local(), shown, f"shard {shard.number} of {shard.of}", computed)
+        failed = {cell.label: computed.reason(cell.key) for cell in own if cell.key not in computed.kept}
+        return ShardOutcome(len(own), len(every), failed)
+
+
+@dataclass(frozen=True)
+class ShardOutcome:
+    """What a share held: its cells, those of the whole plan, and why some failed (by label)."""
+
+    cells: int
+    planned: int
+    failed: dict[str, str]
+
+
+@contextlib.contextmanager
+def _working(cache: str | Path | None, progress: Progress | None) -> Iterator[tuple[Path, Progress]]:
+    """Yield the folder of the cache, swept of leftovers, and what shows progress."""
     folder = Path(cache) if cache is not None else default_cache()
     shown = progress or Silence()
     with reporting_to(functools.partial(shown.say, "cache")) if progress else contextlib.nullcontext():
         remember_digests_in(folder)
-        named = [_name_decoder(name, decoder) for name, decoder in decoders]
-        plans = plan_runs(named, windows, splits, seed, repeats)
-        for place in (folder, *([] if out is None else [Path(out)])):
-            # Created before anything is computed: nobody should wait for a result that cannot be saved.
-            place.mkdir(parents=True, exist_ok=True)
         SealedFolder(folder).sweep()
-        started = current_time()
-        computed = _compute(plans, folder, workers, shown)
-        results = [assemble(plan, computed, started) for plan in plans]
-        _forget_unnamed(plans, CellCache(folder))
-        return results if out is None else [save_result(result, Path(out)) for result in results]
+        yield folder, shown
 
 
 def _name_decoder(name: str | None, decoder: Decoder | str) -> tuple[str, Decoder]:
@@ -157,7 +219,7 @@ def _name_decoder(name: str | None, decoder: Decoder | str) -> tuple[str, Decode
     return f"{name} (untrained)" if untrained else name, decoder
 
 
-def _compute(plans: list[RunPlan], cache: Path, workers: int, progress: Progress) -> Computed:
+def _compute(plans: list[RunPlan], cache: Path, engine: Engine, progress: Progress) -> Computed:
     """Read the cells that the cache has and compute those that it lacks, repeat by repeat."""
     computed = Computed()
     n_repeats = max((plan.n_repeats for plan in plans), default=1)
@@ -167,12 +229,12 @@ def _compute(plans: list[RunPlan], cache: Path, workers: int, progress: Progress
         cells = [cell for plan in wanted for cell in plan.cells_of(plan.seeds[number])]
         stage = "cells" if n_repeats == 1 else f"repeat {number + 1} of {n_repeats}"
         if cells:
-            _compute_cells(cells, cache, workers, progress, stage, computed)
+            _compute_cells(cells, cache, engine, progress, stage, computed)
     return computed
 
 
 def _compute_cells(
-    cells: list[Cell], cache: Path, workers: int, progress: Progress, stage: str, computed: Computed
+    cells: list[Cell], cache: Path, engine: Engine, progress: Progress, stage: str, computed: Computed
 ) -> None:
     kept = CellCache(cache)
     total = len({cell.key for cell in cells})
@@ -186,9 +248,9 @@ def _compute_cells(
     try:
         for _ in range(ROUNDS):
             todo = computed.waiting(cells)
-            _compute_features(todo, cache, workers, progress)
+            _compute_features(todo, cache, engine, progress)
             progress.begin(stage, total, total - len(todo))
-            run_jobs(todo, cache, workers, cell_done)
+            run_jobs(todo, cache, engine, cell_done)
             # What a worker wrote may be damaged by now, or removed by another process: then it is made again.
             computed.read(todo, kept)
             if not computed.waiting(cells):
@@ -201,13 +263,13 @@ def _compute_cells(
         ) from interrupt
 
 
-def _compute_features(cells: list[Cell], cache: Path, workers: int, progress: Progress) -> None:
+def _compute_features(cells: list[Cell], cache: Path, engine: Engine, progress: Progress) -> None:
     """Compute the features that some cells need and the cache lacks."""
     shards = plan_features(cells, cache)
     if shards:
         progress.begin("features", len(shards))
         # A shard that fails leaves its windows out; the cells that need them say so.
-        run_jobs(shards, cache, workers, lambda _: progress.advance("features"))
+        run_jobs(shards, cache, engine, lambda _: progress.advance("features"))
 
 
 def _forget_unnamed(plans: list[RunPlan], kept: CellCache) -> None:

@@ -9,130 +9,31 @@ import pickle
 import signal
 import threading
 import time
-import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from neuroarena.errors import DiskFull, NeuroarenaError
-from neuroarena.sealed import report, reporting_to
+from neuroarena.evaluation.engines.jobs import Job, Outcome, Take, attempt, on_one_thread
 
-# Many small operations on several threads take longer than on one, and sums in another order move
-# the last digit of a score: every worker computes on one thread.
 _THREAD_LIMITS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 
 
-class Job(Protocol):
-    """Something that can be sent to a worker and leaves its product in the cache."""
-
-    @property
-    def label(self) -> str:
-        """A description of this work for people."""
-        ...
-
-    def run(self, cache: Path) -> None:
-        """Do the work."""
-        ...
-
-
 @dataclass(frozen=True)
-class Outcome:
-    """How a job ended.
+class Local:
+    """Processes of this machine; with one, the jobs run in this process. The numbers are the same."""
 
-    Attributes
-    ----------
-    job : Job
-    seconds : float
-    error, details : str or None
-        None when it went well; else one sentence, and the last lines of the traceback.
-    reports : tuple of str
-        What it said about damaged entries of the cache, which were computed again.
-    disk_is_full : bool
-        Whether it failed because there was no room: the next job would fail as well.
-    """
+    workers: int = 1
 
-    job: Job
-    seconds: float
-    error: str | None = None
-    details: str | None = None
-    reports: tuple[str, ...] = ()
-    disk_is_full: bool = False
-
-
-def available_cores() -> int:
-    """Count the cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
-def run_jobs(jobs: Sequence[Job], cache: Path, workers: int, done: Callable[[Outcome], None]) -> None:
-    """Run jobs and report each outcome as it comes.
-
-    Parameters
-    ----------
-    jobs : sequence of Job
-    cache : Path
-        Passed to every job.
-    workers : int
-        Number of processes; with one, the jobs run in this process. The numbers are the same.
-    done : callable
-        Called in this process with the outcome of each job.
-
-    Raises
-    ------
-    DiskFull
-        When a job found no room for what it made; what was finished before is in the cache.
-    """
-
-    def take(outcome: Outcome) -> None:
-        for text in outcome.reports:
-            report(text)
-        if outcome.disk_is_full:
-            raise DiskFull(outcome.error or "The disk is full.")
-        done(outcome)
-
-    if getattr(multiprocessing.current_process(), "_inheriting", False):
-        raise NeuroarenaError(
-            "A worker process ran this script again from its start. Put what starts the run under "
-            "if __name__ == '__main__': or use workers=1."
-        )
-    if workers <= 1 or len(jobs) <= 1:
-        with _one_thread():
-            for job in jobs:
-                take(_attempt(job, cache))
-    else:
-        _run_on_workers(list(jobs), cache, min(workers, len(jobs)), take)
-
-
-def _attempt(job: Job, cache: Path) -> Outcome:
-    started = time.perf_counter()
-    reports: list[str] = []
-    error: BaseException | None = None
-    details = None
-    try:
-        with reporting_to(reports.append):
-            job.run(cache)
-    except (
-        Exception,
-        SystemExit,
-    ) as raised:  # a decoder's own code may raise anything: recorded with its reason
-        error, details = raised, traceback.format_exc(limit=-6)
-    seconds = time.perf_counter() - started
-    if isinstance(error, DiskFull):
-        return Outcome(job, seconds, str(error), details, tuple(reports), disk_is_full=True)
-    said = None if error is None else f"{type(error).__name__}: {error}"
-    return Outcome(job, seconds, said, details, tuple(reports))
-
-
-@contextlib.contextmanager
-def _one_thread() -> Iterator[None]:
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(1):
-        yield
+    def run(self, jobs: Sequence[Job], cache: Path, take: Take) -> None:
+        """Run every job and pass on each outcome as it comes."""
+        if self.workers <= 1 or len(jobs) <= 1:
+            with on_one_thread():
+                for job in jobs:
+                    take(attempt(job, cache))
+        else:
+            _run_on_workers(list(jobs), cache, min(self.workers, len(jobs)), take)
 
 
 class _Worker:
@@ -183,12 +84,12 @@ def _death(exit_code: int | None) -> str:
     )
 
 
-def _run_on_workers(waiting: list[Job], cache: Path, n: int, done: Callable[[Outcome], None]) -> None:
+def _run_on_workers(waiting: list[Job], cache: Path, n: int, take: Take) -> None:
     waiting.reverse()
     pool = [_Worker(cache) for _ in range(n)]
     try:
         for worker in list(pool):
-            _feed(worker, waiting, done)
+            _feed(worker, waiting, take)
         while busy := [worker for worker in pool if worker.job is not None]:
             for connection in wait([worker.connection for worker in busy]):
                 worker = next(each for each in busy if each.connection is connection)
@@ -198,14 +99,14 @@ def _run_on_workers(waiting: list[Job], cache: Path, n: int, done: Callable[[Out
                     worker.stop()
                     worker = _Worker(cache)
                     pool.append(worker)
-                done(outcome)
-                _feed(worker, waiting, done)
+                take(outcome)
+                _feed(worker, waiting, take)
     finally:
         for worker in pool:
             worker.stop()
 
 
-def _feed(worker: _Worker, waiting: list[Job], done: Callable[[Outcome], None]) -> None:
+def _feed(worker: _Worker, waiting: list[Job], take: Take) -> None:
     """Send a worker its next job; a job that cannot be sent has failed, and the next one is tried."""
     while waiting and worker.process.is_alive():
         job = waiting.pop()
@@ -214,7 +115,7 @@ def _feed(worker: _Worker, waiting: list[Job], done: Callable[[Outcome], None]) 
             return
         except (pickle.PicklingError, TypeError, AttributeError) as error:
             worker.job = None
-            done(Outcome(job, 0.0, f"it cannot be sent to a worker process: {error}"))
+            take(Outcome(job, 0.0, f"it cannot be sent to a worker process: {error}"))
 
 
 @contextlib.contextmanager
@@ -235,13 +136,13 @@ def _serve(connection: Connection, cache: Path, parent: int) -> None:
     """Run jobs until the parent closes the pipe; exit immediately when the parent is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, args=(parent,), daemon=True).start()
-    with _one_thread():
+    with on_one_thread():
         while True:
             try:
                 job: Any = connection.recv()
             except (EOFError, OSError):
                 return
-            outcome = _attempt(job, cache)
+            outcome = attempt(job, cache)
             try:
                 connection.send({name: value for name, value in vars(outcome).items() if name != "job"})
             except OSError:

@@ -1,0 +1,153 @@
+"""The Dask engine: packs of jobs on a scheduler that exists, or on processes of this machine."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field
+
+from neuroarena.benchmarks.options import FamilyOptions
+from neuroarena.errors import InputError, MissingDependency
+from neuroarena.evaluation.engines.jobs import Job, Take
+from neuroarena.evaluation.engines.packs import Ended, Pack, Told, choose_pack_size, cut_packs, run_packs
+
+_PACKS_A_THREAD = 4
+_RETRIES = 2
+
+
+class DaskOptions(FamilyOptions):
+    """What can be asked of Dask."""
+
+    gpu: int = Field(default=0, ge=0, description="Units of the resource gpu that a pack needs.")
+    memory_limit: str | None = Field(
+        default=None, description="Memory of a process, such as 4GiB; only without a scheduler."
+    )
+    wait_s: float = Field(default=30.0, gt=0, description="How long to wait for the scheduler and a worker.")
+
+
+@dataclass(frozen=True)
+class Dask:
+    """A Dask cluster whose workers share the folder of the cache with this machine.
+
+    Parameters
+    ----------
+    scheduler : str, optional
+        Address of a scheduler, such as tcp://head:8786; without one, processes of this machine are started.
+    workers : int
+        How many, where they are started here.
+    options : DaskOptions
+    pack : int, optional
+        Jobs that travel together.
+    """
+
+    scheduler: str | None = None
+    workers: int = 1
+    options: DaskOptions = field(default_factory=DaskOptions)
+    pack: int | None = None
+
+    def run(self, jobs: Sequence[Job], cache: Path, take: Take) -> None:
+        """Run every job and pass on each outcome as it comes."""
+        with self._connect() as client:
+            threads = self._count_threads(client)
+
+            def send(packs: Sequence[Pack], careful: bool) -> Iterator[Ended]:
+                # A worker that dies takes along what waits for it: the suspects go one at a time.
+                return self._send(client, packs, 1 if careful else _PACKS_A_THREAD * threads)
+
+            size = self.pack or choose_pack_size(len(jobs), threads)
+            run_packs(cut_packs(jobs, cache, size), send, take)
+
+    @contextlib.contextmanager
+    def _connect(self) -> Iterator[Any]:
+        try:
+            import dask
+            from distributed import Client, LocalCluster
+        except ImportError:
+            raise MissingDependency("distributed", "dask", "The engine dask") from None
+        with contextlib.ExitStack() as stack:
+            if self.scheduler is None:
+                # The cluster is ours: a job that killed two workers is not tried on four.
+                stack.enter_context(dask.config.set({"distributed.scheduler.allowed-failures": 1}))
+                limit = {"memory_limit": self.options.memory_limit} if self.options.memory_limit else {}
+                cluster = LocalCluster(
+                    n_workers=self.workers,
+                    threads_per_worker=1,
+                    dashboard_address=None,
+                    resources={"gpu": self.options.gpu} if self.options.gpu else None,
+                    **limit,
+                )
+                yield stack.enter_context(Client(stack.enter_context(cluster)))
+                return
+            try:
+                client = stack.enter_context(Client(self.scheduler, timeout=self.options.wait_s))
+            except (OSError, TimeoutError, ValueError) as error:
+                raise InputError(
+                    f"--scheduler {self.scheduler}: no Dask scheduler answers there ({type(error).__name__}). "
+                    "Start one with: dask scheduler"
+                ) from None
+            yield client
+
+    def _count_threads(self, client: Any) -> int:
+        """Count the threads of the workers; refuse to wait for workers that will never come.
+
+        A task that needs a resource which nobody has would stay pending without a word.
+        """
+        from distributed import TimeoutError as DaskTimeout
+
+        with contextlib.suppress(DaskTimeout):
+            client.wait_for_workers(1, timeout=self.options.wait_s)
+        workers = client.scheduler_info(n_workers=-1)["workers"].values()
+        where = self.scheduler or "this machine"
+        if not workers:
+            raise InputError(
+                f"The Dask scheduler at {where} has no worker. Start one with: dask worker ADDRESS"
+            )
+        able = [each for each in workers if each.get("resources", {}).get("gpu", 0) >= self.options.gpu]
+        if not able:
+            raise InputError(
+                f"No worker of the Dask scheduler at {where} has {self.options.gpu} of the resource gpu. "
+                "Start one with: dask worker ADDRESS --resources gpu=1"
+            )
+        return sum(int(each["nthreads"]) for each in able)
+
+    def _send(self, client: Any, packs: Sequence[Pack], most: int) -> Iterator[Ended]:
+        """Keep at most so many packs in flight, and iterate over them with what came back."""
+        from distributed import as_completed
+
+        waiting, flying = list(reversed(packs)), {}
+        finished = as_completed()
+
+        def send_next() -> None:
+            pack = waiting.pop()
+            needs = {"gpu": self.options.gpu} if self.options.gpu else None
+            future = client.submit(pack, pure=False, retries=_RETRIES, resources=needs)
+            flying[future] = pack
+            finished.add(future)
+
+        try:
+            while waiting and len(flying) < most:
+                send_next()
+            for future in finished:
+                pack, told = flying.pop(future), _read_result(future)
+                # A result that is not released would be computed again when its worker is lost.
+                future.release()
+                if waiting:
+                    send_next()
+                yield pack, told
+        finally:
+            client.cancel(list(flying))
+
+
+def _read_result(future: Any) -> Told | str:
+    """Return what a pack told, or one sentence on how it was lost."""
+    from distributed import KilledWorker
+
+    try:
+        told: Told = future.result()
+    except KilledWorker:
+        return "the worker processes that ran it were killed. It may have run out of memory."
+    return told

@@ -1,0 +1,140 @@
+"""Packs: several jobs that travel to another machine together, because each journey costs more than a small job."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+from neuroarena.evaluation.engines.jobs import Job, Outcome, Take, attempt, on_one_thread
+
+# What comes back: everything of an outcome but the job, which the caller has.
+Told = list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Pack:
+    """Some jobs and the cache they write to; calling it runs those whose product is missing.
+
+    Products stay in the cache, and only how each job ended comes back. A pack that is run a second time, because its
+    machine was lost or its time was up, therefore computes only what the first life left.
+
+    Parameters
+    ----------
+    jobs : tuple of Job
+    cache : Path
+        Absolute, and the same folder on every machine.
+    folders : tuple of str
+        Where modules are looked for, so that a decoder of the caller's folder can be imported.
+    """
+
+    jobs: tuple[Job, ...]
+    cache: Path
+    folders: tuple[str, ...] = field(default_factory=lambda: tuple(_own_folders()))
+
+    def __call__(self) -> Told:
+        """Run the jobs, one after the other, and tell how each ended."""
+        with on_one_thread():
+            return [_tell(self._run(job)) for job in self.jobs]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The jobs are packed apart: their modules can be imported only once the folders are known over there.
+        return _unpack, (self.folders, self.cache, pickle.dumps(self.jobs))
+
+    def checkpoint(self) -> Any:
+        """Hand the pack in again when its time is up: submitit calls this on the signal of Slurm."""
+        from submitit.helpers import DelayedSubmission
+
+        return DelayedSubmission(self)
+
+    def open(self, told: Told) -> list[Outcome]:
+        """Join what came back with the jobs it is about."""
+        return [Outcome(job, **each) for job, each in zip(self.jobs, told, strict=True)]
+
+    def settle(self) -> tuple[list[Outcome], list[Pack]]:
+        """After a pack was lost, return the outcomes of what the cache has, and the rest in packs of one."""
+        there = [job.is_done(self.cache) for job in self.jobs]
+        kept = [Outcome(job, 0.0) for job, done in zip(self.jobs, there, strict=True) if done]
+        rest = [replace(self, jobs=(job,)) for job, done in zip(self.jobs, there, strict=True) if not done]
+        return kept, rest
+
+    def give_up(self, sentence: str) -> list[Outcome]:
+        """Return the outcomes of what the cache has, and the others as failed for this reason."""
+        kept, rest = self.settle()
+        return [*kept, *(Outcome(job, 0.0, sentence) for each in rest for job in each.jobs)]
+
+    def _run(self, job: Job) -> Outcome:
+        return Outcome(job, 0.0) if job.is_done(self.cache) else attempt(job, self.cache)
+
+
+def _unpack(folders: tuple[str, ...], cache: Path, jobs: bytes) -> Pack:
+    sys.path.extend(folder for folder in folders if folder not in sys.path)
+    return Pack(pickle.loads(jobs), cache, folders)
+
+
+Ended = tuple[Pack, Told | str]
+
+
+class Send(Protocol):
+    """Send packs somewhere, and iterate over each with what it told, or with one sentence on how it was lost."""
+
+    def __call__(self, packs: Sequence[Pack], careful: bool) -> Iterator[Ended]:
+        """`careful` asks that no pack be where another one kills the process, so that nobody is blamed wrongly."""
+        ...
+
+
+def run_packs(packs: Sequence[Pack], send: Send, take: Take) -> None:
+    """Send packs somewhere and pass on the outcome of every job.
+
+    A job that kills its process takes its pack along. What the pack had finished is in the cache; the rest is sent once
+    more, each job alone, so that the one that kills is named.
+
+    Parameters
+    ----------
+    packs : sequence of Pack
+    send : Send
+    take : callable
+    """
+    alone: list[Pack] = []
+    for pack, ended in send(packs, careful=False):
+        outcomes, rest = (pack.open(ended), []) if isinstance(ended, list) else pack.settle()
+        alone += rest
+        for outcome in outcomes:
+            take(outcome)
+    for pack, ended in send(alone, careful=True) if alone else ():
+        for outcome in pack.open(ended) if isinstance(ended, list) else pack.give_up(ended):
+            take(outcome)
+
+
+def cut_packs(jobs: Sequence[Job], cache: Path, size: int) -> list[Pack]:
+    """Divide jobs into packs of a size, in their order."""
+    return [Pack(tuple(jobs[first : first + size]), cache) for first in range(0, len(jobs), size)]
+
+
+def choose_pack_size(n_jobs: int, workers: int) -> int:
+    """Choose a size that gives every worker about four packs: few journeys, and no worker idle at the end.
+
+    Examples
+    --------
+    >>> choose_pack_size(10_000, 25), choose_pack_size(3, 8)
+    (100, 1)
+    """
+    return max(1, min(200, n_jobs // (4 * max(workers, 1))))
+
+
+def _tell(outcome: Outcome) -> dict[str, Any]:
+    return {name: value for name, value in vars(outcome).items() if name != "job"}
+
+
+def _own_folders() -> list[str]:
+    """List where this process looks for modules, apart from the interpreter's own places."""
+    places = [os.path.abspath(folder) for folder in sys.path]
+    return [place for place in dict.fromkeys(places) if os.path.isdir(place) and not _is_installed(place)]
+
+
+def _is_installed(place: str) -> bool:
+    return place.startswith((sys.prefix, sys.base_prefix))

@@ -1,0 +1,215 @@
+"""Every engine runs the same cells: the same cache and the same results, whatever happens to its workers."""
+
+from __future__ import annotations
+
+import hashlib
+import multiprocessing
+import os
+import re
+import signal
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from command_line import neuroarena_in
+from neuroarena.errors import InputError
+from neuroarena.evaluation import evaluate, evaluate_all
+from neuroarena.evaluation.engines import make_engine
+from neuroarena.evaluation.engines.packs import Pack, choose_pack_size, cut_packs
+from neuroarena.evaluation.evaluate import compute_shard
+from neuroarena.evaluation.plan import plan_runs
+from neuroarena.evaluation.shards import Shard
+from slurm import Cluster, running_slurm
+from toy import Fragile, Mean, Slow, toy_benchmark
+from track_twins import twin
+
+
+def content(cache: Path) -> dict[str, str]:
+    """Return the digest of every cell and feature of a cache."""
+    return {
+        str(path.relative_to(cache)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for kind in ("cells", "features")
+        for path in sorted((cache / kind).rglob("*"))
+        if path.is_file()
+    }
+
+
+def planned(decoder: Mean | None = None, split: str = "within") -> list:
+    return list(plan_runs([("mean", decoder or Mean())], [toy_benchmark()], [split])[0].cells)
+
+
+def test_a_pack_computes_only_what_the_cache_lacks(tmp_path):
+    log = tmp_path / "log"
+    cells = planned(Mean(log=str(log)))
+    first, whole = Pack(tuple(cells[:3]), tmp_path / "cache"), Pack(tuple(cells), tmp_path / "cache")
+    assert [each["error"] for each in first()] == [None] * 3
+    assert [outcome.error for outcome in whole.open(whole())] == [None] * 8
+    assert log.read_text().count("fit") == 8
+
+
+def test_a_lost_pack_is_divided_into_what_is_there_and_packs_of_one(tmp_path):
+    cells = planned()
+    pack = Pack(tuple(cells[:4]), tmp_path / "cache")
+    Pack(tuple(cells[:1]), tmp_path / "cache")()
+    kept, rest = pack.settle()
+    assert [outcome.job for outcome in kept] == cells[:1]
+    assert [each.jobs for each in rest] == [(cell,) for cell in cells[1:4]]
+    assert [outcome.error for outcome in pack.give_up("it was lost")] == [None, *["it was lost"] * 3]
+
+
+def test_packs_hold_every_job_once():
+    assert [len(pack.jobs) for pack in cut_packs(planned(), Path("/cache"), 3)] == [3, 3, 2]
+    assert [choose_pack_size(n, 4) for n in (1, 100, 10**6)] == [1, 6, 200]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ({"name": "slrm"}, 'No engine "slrm". Did you mean "slurm"?'),
+        ({"name": "slurm", "options": {"partitoin": "gpu"}}, '"partition"'),
+        ({"name": "slurm", "options": {"timeout_min": "2"}}, "5 or more"),
+        ({"name": "slurm", "scheduler": "tcp://head:8786"}, "--scheduler is the address of a Dask scheduler"),
+        ({"name": "local", "pack": 5}, "--pack says how many cells travel together"),
+        ({"name": "local", "options": {"gpu": "1"}}, "no option"),
+    ],
+)
+def test_a_wrong_engine_is_refused_by_name(words: dict, sentence: str):
+    with pytest.raises(InputError, match=re.escape(sentence)):
+        make_engine(**words)
+
+
+@pytest.mark.parametrize("text", ["0/4", "5/4", "1", "a/b", "1/0", "-1/3", "1/2/3"])
+def test_a_wrong_shard_is_refused(text: str):
+    with pytest.raises(InputError, match="expected i/n"):
+        Shard.parse(text)
+
+
+def test_shards_divide_the_cells_and_the_run_afterwards_computes_none(tmp_path):
+    log, cache = tmp_path / "log", tmp_path / "cache"
+    decoder, benchmark = Mean(log=str(log)), toy_benchmark()
+    ended = [
+        compute_shard([("mean", decoder)], [benchmark], ["within"], Shard(number, 3), cache=cache)
+        for number in (1, 2, 3)
+    ]
+    assert sum(each.cells for each in ended) == ended[0].planned == 8
+    assert log.read_text().count("fit") == 8
+    result = evaluate_all([("mean", decoder)], [benchmark], ["within"], cache=cache)[0]
+    assert log.read_text().count("fit") == 8
+    assert result.score == evaluate(Mean(), benchmark, "within", cache=tmp_path / "other").score
+
+
+def test_a_decoder_without_identity_is_not_computed_in_shards(tmp_path):
+    decoder = Mean()
+    decoder.choose = lambda: 1
+    with pytest.raises(InputError, match="without --shard"):
+        compute_shard([("mean", decoder)], [toy_benchmark()], ["within"], Shard(1, 2), cache=tmp_path)
+
+
+def test_a_shard_on_the_command_line_writes_no_results(tmp_path):
+    words = ("run", "bci/commands", "--data", str(twin("bci_commands")), "-d", "chance", "--shard", "1/1")
+    done = neuroarena_in(tmp_path, *words)
+    assert "assembles the results" in done.stdout, done.stderr
+    assert not (tmp_path / "results").exists()
+
+
+def test_the_options_of_an_engine_are_listed(tmp_path):
+    assert "timeout_min" in neuroarena_in(tmp_path, "list", "options", "slurm").stdout
+
+
+def test_packs_of_submitit_leave_the_same_cache_as_local(tmp_path):
+    local = evaluate(Mean(), toy_benchmark(), "within", cache=tmp_path / "local")
+    engine = make_engine("slurm", pack=4, options={"cluster": "local"})
+    there = evaluate(Mean(), toy_benchmark(), "within", cache=tmp_path / "packs", engine=engine)
+    assert there.score == local.score
+    assert content(tmp_path / "packs") == content(tmp_path / "local")
+
+
+def test_a_cell_that_raises_fails_alone_in_its_pack(tmp_path):
+    engine = make_engine("slurm", pack=8, options={"cluster": "local"})
+    result = evaluate(Fragile(), toy_benchmark(), "within", cache=tmp_path, engine=engine)
+    assert {cell.fold for cell in result.record.failed_cells} == {"2_0/0", "2_0/1"}
+    assert "the electrode fell off" in result.record.failed_cells[0].error
+
+
+@pytest.mark.drill
+def test_dask_leaves_the_same_cache_although_a_worker_is_killed(tmp_path):
+    local = evaluate(Slow(), toy_benchmark(), "within", cache=tmp_path / "local")
+    engine = make_engine("dask", workers=2, pack=1)
+    threading.Thread(target=kill_a_child_after_cells, args=(tmp_path / "dask", 2)).start()
+    there = evaluate(Slow(), toy_benchmark(), "within", cache=tmp_path / "dask", engine=engine)
+    assert there.score == local.score
+    assert content(tmp_path / "dask") == content(tmp_path / "local")
+
+
+@pytest.mark.drill
+def test_a_cell_that_kills_its_dask_worker_is_named_and_the_others_are_there(tmp_path):
+    engine = make_engine("dask", workers=2, pack=4)
+    result = evaluate(Fragile(how="die"), toy_benchmark(), "within", cache=tmp_path, engine=engine)
+    assert {cell.fold for cell in result.record.failed_cells} == {"2_0/0", "2_0/1"}
+    assert "killed" in result.record.failed_cells[0].error
+
+
+@pytest.mark.drill
+def test_dask_refuses_to_wait_for_a_resource_that_nobody_has(tmp_path):
+    from distributed import LocalCluster
+
+    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster:
+        engine = make_engine("dask", scheduler=cluster.scheduler_address, options={"gpu": 1, "wait_s": 5})
+        with pytest.raises(InputError, match="has 1 of the resource gpu"):
+            evaluate(Mean(), toy_benchmark(), "within", cache=tmp_path, engine=engine)
+
+
+@pytest.mark.drill
+def test_a_scheduler_that_does_not_answer_is_named(tmp_path):
+    engine = make_engine("dask", scheduler="tcp://127.0.0.1:9", options={"wait_s": 2})
+    with pytest.raises(InputError, match="no Dask scheduler answers"):
+        evaluate(Mean(), toy_benchmark(), "within", cache=tmp_path, engine=engine)
+
+
+def test_slurm_runs_a_pack(tmp_path):
+    with running_slurm():
+        engine = make_engine("slurm", pack=8, options={"mem_gb": "1"})
+        there = evaluate(Mean(), toy_benchmark(), "within", cache=tmp_path / "slurm", engine=engine)
+    assert there.score == evaluate(Mean(), toy_benchmark(), "within", cache=tmp_path / "local").score
+    assert content(tmp_path / "slurm") == content(tmp_path / "local")
+
+
+@pytest.mark.drill
+def test_slurm_leaves_the_same_cache_although_a_node_is_lost(tmp_path):
+    local = evaluate(Slow(), toy_benchmark(), "within", cache=tmp_path / "local")
+    with running_slurm() as cluster:
+        engine = make_engine("slurm", pack=2, options={"mem_gb": "1"})
+        lose = threading.Thread(target=lose_a_node_after_cells, args=(cluster, tmp_path / "slurm", 1))
+        lose.start()
+        there = evaluate(Slow(), toy_benchmark(), "within", cache=tmp_path / "slurm", engine=engine)
+        lose.join()
+    assert there.score == local.score
+    assert content(tmp_path / "slurm") == content(tmp_path / "local")
+
+
+@pytest.mark.drill
+def test_a_cell_that_kills_its_slurm_job_is_named_and_the_others_are_there(tmp_path):
+    with running_slurm():
+        engine = make_engine("slurm", pack=4, options={"mem_gb": "1"})
+        result = evaluate(Fragile(how="die"), toy_benchmark(), "within", cache=tmp_path, engine=engine)
+    assert {cell.fold for cell in result.record.failed_cells} == {"2_0/0", "2_0/1"}
+    assert "ended without a result" in result.record.failed_cells[0].error
+
+
+def wait_for_cells(cache: Path, n: int) -> None:
+    deadline = time.monotonic() + 120
+    while len(list((cache / "cells").rglob("*.cell"))) < n and time.monotonic() < deadline:
+        time.sleep(0.05)
+
+
+def kill_a_child_after_cells(cache: Path, n: int) -> None:
+    wait_for_cells(cache, n)
+    victim = next(child for child in multiprocessing.active_children() if child.is_alive())
+    os.kill(victim.pid, signal.SIGKILL)
+
+
+def lose_a_node_after_cells(cluster: Cluster, cache: Path, n: int) -> None:
+    wait_for_cells(cache, n)
+    cluster.lose_node("n1")

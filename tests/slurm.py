@@ -1,0 +1,193 @@
+"""A real Slurm for tests: a controller and two nodes on this machine, in a folder of their own, gone afterwards."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+PROGRAMS = ("slurmctld", "slurmd", "munged", "sbatch", "scontrol")
+NODES = ("n1", "n2")
+CONFIGURATION = """\
+ClusterName=twin
+SlurmctldHost={host}(127.0.0.1)
+SlurmUser=root
+SlurmdUser=root
+AuthType=auth/munge
+AuthInfo=socket={folder}/munge.sock,cred_expire=5
+SlurmctldPort={ports[0]}
+SlurmctldPidFile={folder}/slurmctld.pid
+SlurmdPidFile={folder}/slurmd-%n.pid
+SlurmctldLogFile={folder}/log/ctld.log
+SlurmdLogFile={folder}/log/%n.log
+StateSaveLocation={folder}/state
+SlurmdSpoolDir={folder}/spool-%n
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core_Memory
+SchedulerParameters=sched_interval=1,sched_min_interval=0,batch_sched_delay=0
+MaxArraySize=20001
+ReturnToService=2
+SlurmdTimeout=10
+KillWait=5
+NodeName=n1 NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[1]} CPUs=2 RealMemory=4000
+NodeName=n2 NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[2]} CPUs=2 RealMemory=4000
+PartitionName=main Nodes=n1,n2 Default=YES State=UP
+"""
+# submitit asks sacct, which needs a database daemon; the controller knows the same while it remembers the job.
+SACCT = r"""#!/bin/sh
+echo "JobID|State|NodeList"
+scontrol -o show job 2>/dev/null | awk '{
+  for (i = 1; i <= NF; i++) { split($i, part, "="); value[part[1]] = part[2] }
+  array = value["ArrayJobId"] != "" ? value["ArrayJobId"] "_" value["ArrayTaskId"] : value["JobId"]
+  if (array !~ /%/) print array "|" value["JobState"] "|" value["NodeList"]
+  delete value
+}'
+"""
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A running Slurm."""
+
+    folder: Path
+
+    def lose_node(self, name: str) -> None:
+        """Kill a node the way a power cut does: the daemons first, then what they ran."""
+        daemons = _processes_of(self.folder, name)
+        children = [child for daemon in daemons for child in _descendants(daemon)]
+        for process in (*daemons, *children):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+
+
+@contextlib.contextmanager
+def running_slurm() -> Iterator[Cluster]:
+    """Start Slurm and yield it, with the environment set; a missing one skips the test, and fails it in CI."""
+    missing = [program for program in PROGRAMS if shutil.which(program) is None]
+    if missing or os.geteuid() != 0:
+        lacks = ", ".join(missing) or "root"
+        reason = f"Slurm cannot be started here without {lacks} (Debian packages slurm-wlm, munge)"
+        if os.environ.get("CI") and missing:
+            pytest.fail(reason)
+        pytest.skip(reason)
+    folder = Path(tempfile.mkdtemp(prefix="slurm"))
+    folder.chmod(0o755)
+    before = dict(os.environ)
+    try:
+        _start(folder)
+        yield Cluster(folder)
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+        _stop(folder)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _start(folder: Path) -> None:
+    for name in ("state", "log", "bin", *(f"spool-{node}" for node in NODES)):
+        (folder / name).mkdir()
+    key = folder / "munge.key"
+    key.write_bytes(os.urandom(1024))
+    key.chmod(stat.S_IRUSR)
+    host = socket.gethostname().partition(".")[0]
+    text = CONFIGURATION.format(host=host, folder=folder, ports=_free_ports(3))
+    (folder / "slurm.conf").write_text(text)
+    shim = folder / "bin" / "sacct"
+    shim.write_text(SACCT)
+    shim.chmod(0o755)
+    os.environ["SLURM_CONF"] = str(folder / "slurm.conf")
+    os.environ["PATH"] = f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    _run(
+        "munged",
+        "--force",
+        f"--socket={folder}/munge.sock",
+        f"--key-file={key}",
+        f"--pid-file={folder}/munged.pid",
+        f"--log-file={folder}/log/munged.log",
+        f"--seed-file={folder}/munge.seed",
+    )
+    _run("slurmctld", "-c", "-f", folder / "slurm.conf")
+    for node in NODES:
+        _run("slurmd", "-N", node, "-f", folder / "slurm.conf")
+    deadline = time.monotonic() + 60
+    while (
+        subprocess.run(
+            ["sinfo", "-h", "-t", "idle", "-o", "%D"], capture_output=True, text=True
+        ).stdout.strip()
+        != "2"
+    ):
+        assert time.monotonic() < deadline, (folder / "log" / "ctld.log").read_text()[-2000:]
+        time.sleep(0.2)
+
+
+def _stop(folder: Path) -> None:
+    for node in NODES:
+        for process in _processes_of(folder, node):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+    for name in ("slurmctld.pid", "munged.pid"):
+        with contextlib.suppress(OSError, ValueError):
+            os.kill(int((folder / name).read_text()), signal.SIGTERM)
+
+
+def _run(*words: object) -> None:
+    done = subprocess.run([str(word) for word in words], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def _free_ports(n: int) -> list[int]:
+    sockets = [socket.socket() for _ in range(n)]
+    try:
+        for each in sockets:
+            each.bind(("127.0.0.1", 0))
+        return [each.getsockname()[1] for each in sockets]
+    finally:
+        for each in sockets:
+            each.close()
+
+
+def _processes_of(folder: Path, node: str) -> list[int]:
+    """Return the daemon of a node and the step daemons below it, which carry the node's name or folder."""
+    daemon = folder / f"slurmd-{node}.pid"
+    found = []
+    with contextlib.suppress(OSError, ValueError):
+        first = int(daemon.read_text())
+        found = [first, *(child for child in _all_processes() if _is_step_of(child, node, folder))]
+    return found
+
+
+def _is_step_of(process: int, node: str, folder: Path) -> bool:
+    with contextlib.suppress(OSError):
+        command = Path(f"/proc/{process}/cmdline").read_bytes()
+        environment = Path(f"/proc/{process}/environ").read_bytes()
+        return b"slurmstepd" in command and (
+            f"SLURMD_NODENAME={node}".encode() in environment or f"spool-{node}".encode() in environment
+        )
+    return False
+
+
+def _all_processes() -> list[int]:
+    return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+
+
+def _descendants(process: int) -> list[int]:
+    found = []
+    for child in _all_processes():
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            parent = int(Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[1])
+            if parent == process:
+                found += [child, *_descendants(child)]
+    return found
