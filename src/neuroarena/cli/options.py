@@ -10,7 +10,12 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from neuroarena.cli.completion import complete_benchmarks, complete_options, complete_splits
+from neuroarena.cli.completion import (
+    complete_benchmarks,
+    complete_decoders,
+    complete_options,
+    complete_splits,
+)
 from neuroarena.errors import InputError
 
 BenchmarkName = Annotated[
@@ -20,6 +25,16 @@ BenchmarkName = Annotated[
         autocompletion=complete_benchmarks,
     ),
 ]
+DecoderNames = Annotated[
+    list[str],
+    typer.Option(
+        "--decoder",
+        "-d",
+        help="Name of a decoder, or module:attribute; may be repeated.",
+        autocompletion=complete_decoders,
+    ),
+]
+Out = Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Folder to keep the results in.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 Data = Annotated[
     str | None,

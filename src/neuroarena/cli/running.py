@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from neuroarena.cli import completion, options
+from neuroarena.cli import options
 from neuroarena.cli.output import format_value, print_json, print_table
 
 if TYPE_CHECKING:
@@ -20,18 +20,8 @@ if TYPE_CHECKING:
 
 def run(
     benchmark: options.BenchmarkName,
-    decoder: Annotated[
-        list[str],
-        typer.Option(
-            "--decoder",
-            "-d",
-            help="Name of a decoder, or module:attribute; may be repeated.",
-            autocompletion=completion.complete_decoders,
-        ),
-    ],
-    out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="DIR", help="Folder to keep the results in.")
-    ] = Path("results"),
+    decoder: options.DecoderNames,
+    out: options.Out = Path("results"),
     split: options.Splits = None,
     data: options.Data = None,
     option: options.Option = None,
@@ -62,8 +52,8 @@ def run(
     options.check_out(out)
     if judges_models(resolve(benchmark)[0]):
         signals = {"--grid": grid, "--notch": notch, "--downsample": downsample, "--submission": submission}
-        elsewhere = {"--engine": None if engine == "local" else engine, "--shard": shard}
-        given = {**signals, **elsewhere, "--seed": seed or None, "--cache": cache}
+        elsewhere = {"--engine": None if engine == "local" else engine, "--shard": shard, "--cache": cache}
+        given = {**signals, **elsewhere, "--seed": seed or None}
         options.refuse_unused(given, f"{benchmark}, which judges models that are shown stimuli")
     if submission is None:
         said = {"--contact": contact, "--external-data": external_data}
@@ -73,13 +63,9 @@ def run(
     splits = list(split) if split else [None]
     if submission is not None:
         _check_single(len(named) * len(loaded) * len(splits), repeats, submission)
-    where = make_engine(
-        engine,
-        workers=workers or available_cores(),
-        pack=pack,
-        scheduler=scheduler,
-        options=options.parse_values(engine_option or []),
-    )
+    given_options = options.parse_values(engine_option or [])
+    processes = workers or available_cores()
+    where = make_engine(engine, workers=processes, pack=pack, scheduler=scheduler, options=given_options)
     told: dict[str, Any] = {"engine": where, "seed": seed, "repeats": repeats, "cache": cache}
     with TerminalProgress() as progress:
         if shard is not None:
