@@ -27,6 +27,9 @@ name = "commands"
 title = "Commands"
 benchmark = "bci/commands"
 
+[tracks.sheets.sealed]
+split = "sealed"
+
 [[phases]]
 name = "warm-up"
 title = "Warm-up"
@@ -107,8 +110,9 @@ def make_arena(
     (folder / "spring.toml").write_text(text)
     create_arena(folder / "arena", folder / "spring.toml", database).store.close()
     made = open_arena(folder / "arena", clock)
-    keep_truth(made, "commands", make_truth(), MANIFEST, ABOUT)
-    open_competition(made, accept_one_user=True)
+    for sheet in made.competition.sheets():
+        keep_truth(made, sheet, make_truth(), MANIFEST, ABOUT)
+    open_competition(made, accept_one_user=True, without_baselines=True)
     return made
 
 

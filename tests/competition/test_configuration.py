@@ -65,6 +65,12 @@ MISTAKES = {
         'per_day = 2\ntracks = ["img"]',
         'names the track "img", which does not exist',
     ),
+    "sealed questions shown elsewhere": (
+        '[tracks.sheets.sealed]\nsplit = "sealed"\n',
+        "",
+        '"warm-up" shows scores of the questions that "sealed" seals',
+    ),
+    "a sheet for no phase": ("sheets.sealed", "sheets.final", 'for the phase "final", which does not exist'),
     "two of a name": ('name = "sealed"', 'name = "warm-up"', 'two phases are called "warm-up"'),
     "not TOML": ('name = "spring"', 'name = "spring', "this is not TOML"),
 }

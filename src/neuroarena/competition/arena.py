@@ -13,15 +13,16 @@ from typing import Any
 import pandas as pd
 from sqlalchemy import Connection, select
 
-from neuroarena import atomic
+from neuroarena import __version__, atomic
 from neuroarena.competition.artifacts import Artifacts
 from neuroarena.competition.configuration import Competition, read_competition
 from neuroarena.competition.events import append_event
+from neuroarena.competition.orders import Orders
 from neuroarena.competition.store import Clock, Store, create_store, open_store
 from neuroarena.competition.tables import ABOUT
 from neuroarena.competition.vault import Vault
 from neuroarena.errors import InputError, NeuroarenaError
-from neuroarena.scoring import Manifest
+from neuroarena.scoring import Manifest, Overall
 
 FILE = "competition.toml"
 DEPLOYMENT = "deployment.toml"
@@ -54,57 +55,80 @@ class Arena:
         return Vault(self.folder / "vault")
 
     @property
+    def orders(self) -> Orders:
+        """The key of secret orders, which only the runner may open."""
+        return Orders(self.folder / "orders")
+
+    @property
     def terms_sha256(self) -> str:
         """The hash of the terms, which a team accepts."""
         return hashlib.sha256(self.competition.terms.encode()).hexdigest()
 
-    def parts(self, track: str) -> tuple[str, ...]:
-        """List the parts of a sealed track: its tasks where it is a suite, otherwise one part without a name.
+    def sheet(self, track: str, phase: str) -> str:
+        """Return the name of the questions that a track asks in a phase."""
+        return self.competition.track(track).sheet(phase)
+
+    def is_sealed_sheet(self, sheet: str) -> bool:
+        """Return whether some questions are asked in a sealed phase."""
+        return any(
+            track.sheet(phase.name) == sheet
+            for track in self.competition.tracks
+            for phase in self.competition.phases
+            if phase.sealed and phase.takes(track.name)
+        )
+
+    def parts(self, sheet: str) -> tuple[str, ...]:
+        """List the parts of sealed questions: the tasks of a suite, otherwise one part without a name."""
+        return tuple(self.about(sheet)["parts"])
+
+    def about(self, sheet: str) -> dict[str, Any]:
+        """Return what was published when questions were sealed.
 
         Raises
         ------
         InputError
-            When the track has not been sealed yet.
+            When they have not been sealed yet.
         """
-        return tuple(self.about(track).get("parts", ("",)))
-
-    def about(self, track: str) -> dict[str, Any]:
-        """Return what was published when a track was sealed."""
-        file = self.folder / "public" / track / "track.json"
-        if not file.exists():
-            raise InputError(
-                f'The track "{track}" has no truth yet. Seal it: neuroarena admin seal {self.folder} {track}'
-            )
-        said: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        said: dict[str, Any] = json.loads(self._published(sheet, "track.json").read_text(encoding="utf-8"))
         return said
 
-    def manifest(self, track: str, part: str = "") -> Manifest:
-        """Return the rules of a part of a track, as they were when its truth was sealed.
+    def overall(self, sheet: str) -> Overall | None:
+        """Return how several parts of a sheet become one number; None where there is one part, or no such number."""
+        said = self.about(sheet)["overall"]
+        return None if said is None else Overall.model_validate(said)
+
+    def manifest(self, sheet: str, part: str = "") -> Manifest:
+        """Return the rules of a part of some questions, as they were when the truth was sealed.
 
         Raises
         ------
         InputError
-            When the track has not been sealed yet.
+            When they have not been sealed yet.
         """
-        file = self.public_folder(track, part) / "manifest.json"
-        if not file.exists():
-            raise InputError(
-                f'The track "{track}" has no truth yet. Seal it: neuroarena admin seal {self.folder} {track}'
-            )
+        file = self._published(sheet, "manifest.json", part)
         return Manifest.model_validate_json(file.read_text(encoding="utf-8"))
 
-    def manifests(self, track: str) -> dict[str, Manifest]:
-        """Return the rules of every part of a track."""
-        return {part: self.manifest(track, part) for part in self.parts(track)}
+    def manifests(self, sheet: str) -> dict[str, Manifest]:
+        """Return the rules of every part of some questions."""
+        return {part: self.manifest(sheet, part) for part in self.parts(sheet)}
 
-    def ids(self, track: str, part: str = "") -> pd.DataFrame:
-        """Return the ids that a submission to a part of a track answers, without their targets."""
-        self.manifest(track, part)
-        return pd.read_parquet(self.public_folder(track, part) / "ids.parquet")
+    def ids(self, sheet: str, part: str = "") -> pd.DataFrame:
+        """Return the ids that a submission answers, without their targets."""
+        return pd.read_parquet(self._published(sheet, "ids.parquet", part))
 
-    def public_folder(self, track: str, part: str = "") -> Path:
-        """Return the folder of what is public about a part of a track."""
-        return self.folder / "public" / track / part
+    def public_folder(self, sheet: str, part: str = "") -> Path:
+        """Return the folder of what is public about a part of some questions."""
+        return self.folder / "public" / sheet / part
+
+    def _published(self, sheet: str, name: str, part: str = "") -> Path:
+        file = self.public_folder(sheet, part) / name
+        if not file.exists():
+            track, _, phase = sheet.partition("@")
+            words = f"{track} --phase {phase}" if phase else track
+            raise InputError(
+                f'"{sheet}" has no truth yet. Seal it: neuroarena admin seal {self.folder} {words}'
+            )
+        return file
 
 
 def create_arena(folder: str | Path, file: str | Path, database: str = EMBEDDED) -> Arena:
@@ -138,10 +162,12 @@ def create_arena(folder: str | Path, file: str | Path, database: str = EMBEDDED)
     shutil.copyfile(file, folder / FILE)
     atomic.write_text(folder / DEPLOYMENT, f"database = {json.dumps(database)}\n")
     Vault(folder / "vault").create()
+    Orders(folder / "orders").create()
     arena = open_arena(folder)
     with arena.store.writing() as connection:
         now = arena.store.clock(connection)
         write_about(connection, "status", "closed")
+        write_about(connection, "version", __version__)
         append_event(
             connection, now, "organiser", "set-up", competition.name, {"file_sha256": _hash(folder / FILE)}
         )
@@ -162,12 +188,22 @@ def open_arena(folder: str | Path, clock: Clock | None = None) -> Arena:
             f"{folder}: there is no competition here. Expected a folder that neuroarena admin init has set up."
         )
     competition = read_competition(folder / FILE)
+    return Arena(folder, competition, open_store(place_database(folder), clock))
+
+
+def place_database(folder: Path) -> str:
+    """Return the address of the store of a competition, as its folder says it.
+
+    Raises
+    ------
+    InputError
+        When it does not.
+    """
     try:
         database = tomllib.loads((folder / DEPLOYMENT).read_text(encoding="utf-8"))["database"]
-        place = _place(folder, database)
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, KeyError, AttributeError) as error:
+        return _place(folder, database)
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, KeyError, AttributeError) as error:
         raise InputError(f'{folder / DEPLOYMENT}: expected one line, database = "ADDRESS".') from error
-    return Arena(folder, competition, open_store(place, clock))
 
 
 def read_about(connection: Connection, key: str) -> str | None:

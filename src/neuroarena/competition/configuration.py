@@ -93,6 +93,16 @@ class Competition(Part):
         known = ", ".join(track.name for track in self.tracks)
         raise InputError(f'{self.title} has no track "{name}". Tracks: {known}.')
 
+    def sheets(self) -> tuple[str, ...]:
+        """List every set of questions, of every track and phase, by name."""
+        names = [
+            track.sheet(phase.name)
+            for track in self.tracks
+            for phase in self.phases
+            if phase.takes(track.name)
+        ]
+        return tuple(dict.fromkeys(names))
+
     def phase_at(self, time: datetime.datetime) -> Phase | None:
         """Return the phase that is open at a time, or None between phases."""
         return next((phase for phase in self.phases if phase.start <= time < phase.end), None)
@@ -182,8 +192,12 @@ def _unknown_names(competition: Competition) -> Iterable[str]:
     for phase in competition.phases:
         for name in sorted(({*phase.tracks} | {*phase.steps}) - known):
             yield f'phase "{phase.name}" names the track "{name}", which does not exist'
+    phases = {phase.name for phase in competition.phases}
+    for track in competition.tracks:
+        for name in sorted({*track.sheets} - phases):
+            yield f'track "{track.name}" has a sheet for the phase "{name}", which does not exist'
     final = competition.final.phase
-    if final is not None and final not in {phase.name for phase in competition.phases}:
+    if final is not None and final not in phases:
         yield f'final: there is no phase "{final}"'
 
 
@@ -198,6 +212,17 @@ def _clashes(competition: Competition) -> Iterable[str]:
     for track in competition.tracks:
         if "pipeline" in track.kinds and competition.audit is None:
             yield f'track "{track.name}" takes pipelines, which only an [audit] replays'
-        sealed = any(phase.sealed and phase.takes(track.name) for phase in competition.phases)
+        mine = [phase for phase in competition.phases if phase.takes(track.name)]
+        sealed = [phase for phase in mine if phase.sealed]
+        shown = {track.sheet(phase.name): phase.name for phase in mine if not phase.sealed}
+        for phase in sealed:
+            if track.sheet(phase.name) in shown:
+                yield (
+                    f'track "{track.name}": "{shown[track.sheet(phase.name)]}" shows scores of the questions that '
+                    f'"{phase.name}" seals; give that phase its own with [tracks.sheets.{phase.name}]'
+                )
+        for name, sheet in track.sheets.items():
+            for kind in sorted({*(sheet.kinds or ())} - {*track.kinds}):
+                yield f'track "{track.name}": its sheet for "{name}" takes {kind}, which the track does not'
         if track.code.windows == "as-scored" and sealed:
             yield f'track "{track.name}": windows = "as-scored" is for public truth only, and a sealed phase takes it'

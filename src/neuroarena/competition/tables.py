@@ -237,6 +237,17 @@ WORKER = Table(
     Column("self_test", JSON),
 )
 
+# The steps of ladders that a baseline of the host has set.
+STEP = Table(
+    "step",
+    METADATA,
+    Column("phase", String(40), primary_key=True),
+    Column("track", String(40), primary_key=True),
+    Column("step", Float, nullable=False),
+    Column("run", String(16), nullable=False),
+    Column("at", Instant, nullable=False),
+)
+
 # Boards as they were published.
 SNAPSHOT = Table(
     "snapshot",

@@ -44,6 +44,18 @@ class CodeRules(Part):
     processes: Count = 64
 
 
+class Sheet(Part):
+    """The questions of a track in one phase, where they are not those of the track: other data, or another split.
+
+    `kinds` may be fewer than those of the track: a file can give answers away that code cannot.
+    """
+
+    split: Words | None = None
+    data: Words | None = None
+    options: dict[str, Any] = {}
+    kinds: tuple[Kind, ...] | None = None
+
+
 class Track(Part):
     """One track: a benchmark, and what is taken for it.
 
@@ -57,6 +69,8 @@ class Track(Part):
         Folder of the data, read once, when the truth is sealed.
     options : mapping
         Options of the benchmark's family.
+    sheets : mapping of str to Sheet
+        Phase -> its own questions. A sealed phase needs its own where another phase shows full scores.
     kinds : tuple of str
         What a team may hand in: files of predictions, code, and training pipelines that are committed for the audit.
     code : CodeRules
@@ -76,6 +90,7 @@ class Track(Part):
     split: Words | None = None
     data: Words | None = None
     options: dict[str, Any] = {}
+    sheets: dict[Name, Sheet] = Field(default={})
     kinds: tuple[Kind, ...] = Field(default=("predictions",), min_length=1)
     code: CodeRules = CodeRules()
     label_range: tuple[Number, Number] | None = None
@@ -100,3 +115,12 @@ class Track(Part):
                 'so that it takes kinds = ["code"]'
             )
         return self
+
+    def kinds_in(self, phase: str) -> tuple[Kind, ...]:
+        """Return what a team may hand in during a phase."""
+        own = self.sheets[phase].kinds if phase in self.sheets else None
+        return self.kinds if own is None else own
+
+    def sheet(self, phase: str) -> str:
+        """Return the name of the questions that are asked in a phase: the track's, or ``track@phase``."""
+        return f"{self.name}@{phase}" if phase in self.sheets else self.name

@@ -10,7 +10,15 @@ from neuroarena.errors import InputError
 from neuroarena.evaluation.levels import independent_levels, measure_levels, score_bounds, unit_values
 from neuroarena.fingerprint import digest
 from neuroarena.scoring import Manifest, UnitScores, columns_of
-from neuroarena.statistics import LeftOut, add_seeds_to_intervals, draw_intervals, score_intervals
+from neuroarena.statistics import (
+    MINIMUM_LEVELS,
+    LeftOut,
+    LevelDraws,
+    add_seeds_to_intervals,
+    draw_intervals,
+    score_intervals,
+)
+from neuroarena.statistics.differences import jackknife_rows
 
 
 def score_interval(
@@ -29,12 +37,8 @@ def score_interval(
     repeats : sequence of UnitScores
         Of each training seed, where there are several: the noise of training widens the interval.
     """
-    units = unit_scores.by_unit()
-    clusters = [str(cluster) for cluster in units["cluster"]]
-    labels, noun = independent_levels([str(unit) for unit in units["unit"]], clusters, manifest)
-    try:
-        measured = measure_levels({"": _columns(unit_scores, manifest)}, manifest, labels, noun)
-    except InputError:
+    measured = _measure(unit_scores, manifest)
+    if measured is None:
         return None
     bounds = score_bounds(manifest)
     found = (
@@ -49,6 +53,29 @@ def score_interval(
     if not np.isfinite([low, high]).all():
         return None
     return (low, high) if manifest.sign > 0 else (0.0 - high, 0.0 - low)
+
+
+def score_standard_error(unit_scores: UnitScores, manifest: Manifest) -> float | None:
+    """Return the standard error of a score over its levels; None where it has no interval either."""
+    measured = _measure(unit_scores, manifest)
+    if measured is None:
+        return None
+    if isinstance(measured, LeftOut):
+        if measured.n_levels < MINIMUM_LEVELS:
+            return None
+        error, _ = jackknife_rows(measured.scores.T.copy(), measured.point)
+        return float(error[0])
+    return float(np.std(measured.scores[:, 0], ddof=1))
+
+
+def _measure(unit_scores: UnitScores, manifest: Manifest) -> LeftOut | LevelDraws | None:
+    units = unit_scores.by_unit()
+    clusters = [str(cluster) for cluster in units["cluster"]]
+    labels, noun = independent_levels([str(unit) for unit in units["unit"]], clusters, manifest)
+    try:
+        return measure_levels({"": _columns(unit_scores, manifest)}, manifest, labels, noun)
+    except InputError:
+        return None
 
 
 def _columns(unit_scores: UnitScores, manifest: Manifest) -> dict[str, np.ndarray]:

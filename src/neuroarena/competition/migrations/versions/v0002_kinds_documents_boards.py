@@ -106,6 +106,14 @@ def _make_work() -> None:
 
 def _make_boards() -> None:
     op.create_table(
+        "step",
+        sa.Column("phase", sa.String(40), primary_key=True),
+        sa.Column("track", sa.String(40), primary_key=True),
+        sa.Column("step", sa.Float, nullable=False),
+        sa.Column("run", sa.String(16), nullable=False),
+        sa.Column("at", Instant, nullable=False),
+    )
+    op.create_table(
         "snapshot",
         sa.Column("number", sa.Integer, primary_key=True, autoincrement=False),
         sa.Column("track", sa.String(40), nullable=False),

@@ -1,0 +1,97 @@
+"""A judgement: what the unit scores of a run amount to, on all people or on one half of them."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from neuroarena.errors import InputError
+from neuroarena.evaluation.intervals import score_interval, score_standard_error
+from neuroarena.scoring import Manifest, Overall, UnitScores
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """The score of a run over the parts of its track.
+
+    Attributes
+    ----------
+    value : float or None
+        In the metric's own direction; None where the parts are joined by ranks, which only a board has.
+    interval : pair of float or None
+    standard_error : float or None
+    n_units : int
+    part_values : dict
+        Part -> its value.
+    metric : str
+    sign : float
+        +1.0 where higher is better, -1.0 where lower is.
+    """
+
+    value: float | None
+    interval: tuple[float, float] | None
+    standard_error: float | None
+    n_units: int
+    part_values: dict[str, float]
+    metric: str
+    sign: float
+
+
+def judge(
+    units: Mapping[str, UnitScores],
+    manifests: Mapping[str, Manifest],
+    overall: Overall | None,
+    *,
+    with_interval: bool = True,
+) -> Judgement:
+    """Judge the unit scores of every part of a track.
+
+    Parameters
+    ----------
+    units : mapping of part to UnitScores
+    manifests : mapping of part to Manifest
+    overall : Overall or None
+        How several parts become one number.
+    with_interval : bool
+        Whether the interval and the standard error are computed, which takes longer than the value.
+    """
+    values = {part: scored.value for part, scored in units.items()}
+    n_units = sum(int(scored.table["unit"].nunique()) for scored in units.values())
+    first = next(iter(manifests.values()))
+    if len(units) == 1:
+        (part,) = units
+        interval = score_interval(units[part], first) if with_interval else None
+        error = score_standard_error(units[part], first) if with_interval else None
+        return Judgement(values[part], interval, error, n_units, values, first.metric, first.sign)
+    if overall is None or overall.of == "ranks":
+        return Judgement(None, None, None, n_units, values, "mean rank", -1.0)
+    error = _overall_error(units, manifests, overall) if with_interval else None
+    return Judgement(float(overall.combine(values)), None, error, n_units, values, "overall", first.sign)
+
+
+def keep_units(units: UnitScores, kept: Collection[str]) -> UnitScores:
+    """Return the scores of some units only.
+
+    Raises
+    ------
+    InputError
+        When none of them is left.
+    """
+    table = units.table[units.table["unit"].astype(str).isin(kept)].reset_index(drop=True)
+    if table.empty:
+        raise InputError("No unit of this half was scored.")
+    return dataclasses.replace(units, table=table)
+
+
+def _overall_error(
+    units: Mapping[str, UnitScores], manifests: Mapping[str, Manifest], overall: Overall
+) -> float | None:
+    """Return the standard error of a weighted mean or mean of parts, as if they had been asked of other people."""
+    errors = {part: score_standard_error(scored, manifests[part]) for part, scored in units.items()}
+    if overall.kind == "tree" or any(error is None for error in errors.values()):
+        return None
+    leaves = overall.leaves(units)
+    weights = overall.weights or dict.fromkeys(leaves, 1 / len(leaves))
+    return math.sqrt(sum((weights[part] * float(errors[part] or 0.0)) ** 2 for part in leaves))
