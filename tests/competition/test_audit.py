@@ -69,7 +69,7 @@ def arena(tmp_path) -> Arena:
     benchmark = audited_benchmark()
     about = {"benchmark": "toy@1/blip", "split": "later", "simulated": True}
     keep_truth(made, "blips", benchmark.truth(benchmark.split("later")), benchmark.manifest, about)
-    open_competition(made, accept_one_user=True)
+    open_competition(made, accept_one_user=True, without_baselines=True)
     return made
 
 

@@ -238,7 +238,7 @@ def test_an_attempt_that_is_refunded_after_midnight_is_one_more_that_day(arena, 
     clock.set("2026-03-10 23:59 UTC")
     answers = write_answers(tmp_path / "mine.parquet")
     submit(arena, token, "commands", answers)
-    truth = arena.folder / "vault" / "truth" / "commands.parquet"
+    truth = arena.folder / "vault" / "truth" / "commands@sealed.parquet"
     hidden = truth.rename(truth.with_suffix(".hidden"))
     for _ in range(4):
         work(arena, until_idle=True)

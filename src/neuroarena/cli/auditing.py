@@ -95,6 +95,28 @@ def list_(arena: Folder, as_json: Json = False) -> None:
     _print_audits(open_arena(arena), as_json)
 
 
+@app.command("commitment")
+def commitment(
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="A competition, or a copy of its folder public.")
+    ],
+    as_json: Json = False,
+) -> None:
+    """Compare the key, the orders and the truth that were revealed with the commitments of the start."""
+    from neuroarena.competition.reveal import verify_commitments
+
+    rows = verify_commitments(folder)
+    broken = [row for row in rows if not row["holds"]]
+    if as_json:
+        print_json(rows)
+    else:
+        for row in rows:
+            print(f"{'holds' if row['holds'] else 'BROKEN'}  {row['what']}  {row['committed']}")
+        print("All commitments hold." if not broken else f"{len(broken)} of {len(rows)} do not hold.")
+    if broken:
+        raise typer.Exit(1)
+
+
 def _audit(
     arena: Arena, submissions: list[str], data: str | None, rule: Rule | None, mended: Path | None
 ) -> None:

@@ -11,7 +11,7 @@ from neuroarena.competition.configuration import Competition
 from neuroarena.competition.phases import Phase
 from neuroarena.competition.states import TERMINAL
 from neuroarena.competition.tables import DOCUMENT, RUN, SUBMISSION
-from neuroarena.competition.teams import has_accepted
+from neuroarena.competition.teams import has_accepted, list_members
 from neuroarena.competition.times import day_of, format_aoe, format_utc, next_day
 from neuroarena.competition.tracks import Kind
 from neuroarena.errors import InputError
@@ -45,12 +45,14 @@ def admit(
         raise InputError(
             f'The track "{track}" takes no submissions now. {_next_phase(competition, track, now)}'
         )
-    check_kind(competition, track, kind)
+    check_kind(competition, track, phase.name, kind)
     if not accepting and not has_accepted(connection, team, arena.terms_sha256):
         terms = " ".join(competition.terms.split())
         raise InputError(
             f'The team "{team}" has not accepted the terms: "{terms}". Accept them by adding --accept-terms.'
         )
+    if competition.eligibility.members_named and not list_members(connection, team):
+        raise InputError(f'The team "{team}" must name its members first. Write to {competition.contact}.')
     check_room(connection, competition, team, n_bytes)
     if kind != "pipeline":  # a committed pipeline is not scored, and costs no attempt
         _check_unfinished(connection, competition, team)
@@ -81,16 +83,18 @@ def count_refunds(connection: Connection, team: str, phase: str, day: str) -> in
     return int(connection.execute(asked).scalar_one())
 
 
-def check_kind(competition: Competition, track: str, kind: Kind) -> None:
-    """Refuse a kind of submission that a track does not take.
+def check_kind(competition: Competition, track: str, phase: str, kind: Kind) -> None:
+    """Refuse a kind of submission that a track does not take in a phase.
 
     Raises
     ------
     InputError
     """
-    kinds = competition.track(track).kinds
+    kinds = competition.track(track).kinds_in(phase)
     if kind not in kinds:
-        raise InputError(f'The track "{track}" takes {" and ".join(kinds)}, and this is {kind}.')
+        raise InputError(
+            f'The track "{track}" takes {" and ".join(kinds)} in this phase, and this is {kind}.'
+        )
 
 
 def check_room(connection: Connection, competition: Competition, team: str, n_bytes: int) -> None:

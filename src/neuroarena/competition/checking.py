@@ -30,8 +30,8 @@ def guess_kind(file: Path) -> Kind:
     return "code" if file.suffix.lower() == ".zip" else "predictions"
 
 
-def check_file(arena: Arena, track: str, kind: str, path: Path) -> Checked:
-    """Check a file that was handed in; nothing in it is run.
+def check_file(arena: Arena, track: str, phase: str, kind: str, path: Path) -> Checked:
+    """Check a file that was handed in for a phase; nothing in it is run.
 
     Raises
     ------
@@ -39,7 +39,7 @@ def check_file(arena: Arena, track: str, kind: str, path: Path) -> Checked:
         Naming the file and what is wrong with it.
     """
     asked = arena.competition.track(track)
-    found = _CHECKS[kind](arena, asked, path)
+    found = _CHECKS[kind](arena, asked, phase, path)
     if arena.competition.external_data == "forbidden" and found.external_data:
         raise InputError(
             f'{path.name}: declares external data ("{found.external_data[0]}"), which {arena.competition.title} '
@@ -48,16 +48,16 @@ def check_file(arena: Arena, track: str, kind: str, path: Path) -> Checked:
     return found
 
 
-def _check_predictions(arena: Arena, track: Track, path: Path) -> Checked:
-    found = check_submission(path, arena.manifest(track.name), arena.ids(track.name))
+def _check_predictions(arena: Arena, track: Track, phase: str, path: Path) -> Checked:
+    found = check_submission(path, arena.manifest(track.sheet(phase)), arena.ids(track.sheet(phase)))
     return Checked(found.model, tuple(found.external_data), len(found.table))
 
 
-def _check_code(arena: Arena, track: Track, path: Path) -> Checked:  # noqa: ARG001 - the form of a check
+def _check_code(arena: Arena, track: Track, phase: str, path: Path) -> Checked:  # noqa: ARG001 - the form of a check
     return _check_zip(path, ENTRY["code"])
 
 
-def _check_pipeline(arena: Arena, track: Track, path: Path) -> Checked:  # noqa: ARG001 - the form of a check
+def _check_pipeline(arena: Arena, track: Track, phase: str, path: Path) -> Checked:  # noqa: ARG001 - the form of a check
     from neuroarena.competition.audit.pipelines import read_pipeline
     from neuroarena.sandbox.archives import unpack_submission
 
@@ -73,7 +73,7 @@ def _check_zip(path: Path, entry: str) -> Checked:
         return Checked()
 
 
-_CHECKS: dict[str, Callable[[Arena, Track, Path], Checked]] = {
+_CHECKS: dict[str, Callable[[Arena, Track, str, Path], Checked]] = {
     "predictions": _check_predictions,
     "code": _check_code,
     "pipeline": _check_pipeline,

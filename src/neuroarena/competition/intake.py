@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import secrets
 from dataclasses import dataclass
 from pathlib import Path
@@ -138,10 +139,10 @@ def dry_run(
     team = find_team(arena, token, "submit")
     kind = kind or guess_kind(file)
     arena.competition.track(track)
-    checked = check_file(arena, track, kind, file)
     with arena.store.reading() as connection:
-        admit(connection, arena, team, track, file.stat().st_size, kind=kind, accepting=accepting)
-    return checked
+        size = file.stat().st_size if file.is_file() else 0
+        phase = admit(connection, arena, team, track, size, kind=kind, accepting=accepting)
+    return check_file(arena, track, phase.name, kind, file)
 
 
 def check_received(arena: Arena, job: Job) -> None:
@@ -156,12 +157,12 @@ def check_received(arena: Arena, job: Job) -> None:
     try:
         path = arena.artifacts.open(row["sha256"], ENDING[row["kind"]])
         # Without its rules a track judges nothing: they are ours to mend.
-        arena.manifests(row["track"])
+        arena.manifests(arena.sheet(row["track"], row["phase"]))
     except (OSError, NeuroarenaError) as error:
         give_back(arena.store, job, f"The platform failed ({type(error).__name__}).")
         return
     try:
-        found = check_file(arena, row["track"], row["kind"], path)
+        found = check_file(arena, row["track"], row["phase"], row["kind"], path)
     except InputError as error:
         reason = str(error).replace(path.name, row["file"])
         with arena.store.writing() as connection:
@@ -203,20 +204,38 @@ def withdraw(arena: Arena, token: str, submission: str) -> None:
     team = find_team(arena, token, "submit")
     with arena.store.writing(f"team:{team}") as connection:
         now = arena.store.clock(connection)
-        asked = select(RUN).where(RUN.c.submission == submission, RUN.c.team == team)
-        row = connection.execute(asked.with_for_update(of=RUN)).mappings().first()
-        if row is None:
-            raise InputError(f'Your team has no submission "{submission}".')
-        if row["state"] not in ("received", "queued"):
-            raise InputError(
-                f'The submission "{submission}" is {row["state"]} and cannot be withdrawn any more.'
-            )
-        job = Job(row["id"], submission, team, row["state"], row["label"], team, row["fence"], row["tries"])
-        change_state(connection, now, job, "withdrawn", "Withdrawn by the team.")
+        withdraw_run(connection, now, team, submission, team, "Withdrawn by the team.")
+
+
+def withdraw_run(
+    connection: Connection, now: datetime.datetime, team: str, submission: str, actor: str, reason: str
+) -> None:
+    """Withdraw the run of a submission that nobody works on yet, inside the caller's transaction.
+
+    Raises
+    ------
+    InputError
+        When there is no such submission, or it is too late.
+    """
+    asked = select(RUN).where(RUN.c.submission == submission, RUN.c.team == team)
+    asked = asked.where(RUN.c.purpose == "submission").with_for_update(of=RUN)
+    row = connection.execute(asked).mappings().first()
+    if row is None:
+        raise InputError(f'Your team has no submission "{submission}".')
+    if row["state"] not in ("received", "queued"):
+        raise InputError(f'The submission "{submission}" is {row["state"]} and cannot be withdrawn any more.')
+    job = Job(row["id"], submission, team, row["state"], row["label"], actor, row["fence"], row["tries"])
+    change_state(connection, now, job, "withdrawn", reason)
 
 
 def insert_submission(
-    connection: Connection, now: Any, team: str, phase: str, post: Post, kept: Artifact, **values: Any
+    connection: Connection,
+    now: datetime.datetime,
+    team: str,
+    phase: str,
+    post: Post,
+    kept: Artifact,
+    **values: Any,
 ) -> tuple[str, str]:
     """Write a submission, its run and the events inside the caller's transaction; return both ids."""
     submission, run = f"s{secrets.token_hex(5)}", f"r{secrets.token_hex(5)}"
@@ -225,7 +244,7 @@ def insert_submission(
     row |= {"key": post.key, "received": now, "utc_day": day_of(now), "slot": "reserved"}
     row |= {"model": post.model, "commits": post.commits}
     row["external_data"] = None if post.external_data is None else list(post.external_data)
-    connection.execute(SUBMISSION.insert().values(**row, **values))
+    connection.execute(SUBMISSION.insert().values(**(row | values)))
     work: dict[str, Any] = {"id": run, "submission": submission, "team": team, "received": now}
     work |= {"state": "received", "label": "intake", "priority": PRIORITY[post.kind]}
     work |= {"fence": 0, "tries": 0, "not_before": now}

@@ -2,25 +2,45 @@
 
 from __future__ import annotations
 
-from neuroarena.competition.arena import Arena, read_about, write_about
+from typing import Any
+
+from neuroarena.competition.arena import Arena, write_about
+from neuroarena.competition.baselines import find_baseline_problems
 from neuroarena.competition.events import append_event
+from neuroarena.competition.scorer import read_step
 from neuroarena.errors import InputError
 
 
 def list_missing(arena: Arena) -> list[str]:
     """List what must be done before the competition can open, one sentence each."""
-    with arena.store.reading() as connection:
-        sealed = {
-            track.name: read_about(connection, f"sealed:{track.name}") for track in arena.competition.tracks
-        }
-    return [
-        f'The track "{name}" has no truth: neuroarena admin seal {arena.folder} {name}'
-        for name, commitment in sealed.items()
-        if commitment is None
-    ]
+    missing = []
+    for sheet in arena.competition.sheets():
+        try:
+            arena.manifests(sheet)
+        except InputError as error:
+            missing.append(str(error))
+    return missing or list_baseline_problems(arena)
 
 
-def open_competition(arena: Arena, *, accept_one_user: bool = False) -> None:
+def list_baseline_problems(arena: Arena) -> list[str]:
+    """List what is missing of the host's baselines in sealed phases, and of the steps that they set."""
+    missing = []
+    for phase in arena.competition.phases:
+        for track in arena.competition.tracks:
+            if not phase.sealed or not phase.takes(track.name):
+                continue
+            problems = find_baseline_problems(arena, track.name, phase)
+            with arena.store.reading() as connection:
+                step = read_step(connection, phase, track.name)
+            if not problems and phase.display == "ladder" and step is None:
+                problems = [
+                    f'"{track.name}" in "{phase.name}" has no step: its baseline has no standard error; state a step'
+                ]
+            missing += problems
+    return missing
+
+
+def open_competition(arena: Arena, *, accept_one_user: bool = False, without_baselines: bool = False) -> None:
     """Take submissions from now on, whenever a phase is open.
 
     Parameters
@@ -29,6 +49,9 @@ def open_competition(arena: Arena, *, accept_one_user: bool = False) -> None:
     accept_one_user : bool
         Whether to open sealed phases although intake and scorer run under one user, so that whoever breaks into
         one can read the truth.
+    without_baselines : bool
+        Whether to open sealed phases that no baseline of the host has gone through; for rehearsals, and the events
+        say so.
 
     Raises
     ------
@@ -36,6 +59,9 @@ def open_competition(arena: Arena, *, accept_one_user: bool = False) -> None:
         When something is missing, or a sealed phase would have no wall round its truth.
     """
     missing = list_missing(arena)
+    if without_baselines:
+        accepted = set(list_baseline_problems(arena)) if missing else set()
+        missing = [sentence for sentence in missing if sentence not in accepted]
     if missing:
         raise InputError(f"{arena.competition.title} cannot open yet. {missing[0]}")
     sealed = [phase.title for phase in arena.competition.phases if phase.sealed]
@@ -44,7 +70,7 @@ def open_competition(arena: Arena, *, accept_one_user: bool = False) -> None:
             f'The phase "{sealed[0]}" is sealed, and intake and scorer run under one user here. '
             "Open it all the same with --accept-one-user; receipts and events will say so."
         )
-    _set_status(arena, "open", {"one_user": bool(sealed)})
+    _set_status(arena, "open", {"one_user": bool(sealed), "without_baselines": without_baselines})
 
 
 def close_competition(arena: Arena) -> None:
@@ -52,7 +78,7 @@ def close_competition(arena: Arena) -> None:
     _set_status(arena, "closed", {})
 
 
-def _set_status(arena: Arena, status: str, facts: dict[str, bool]) -> None:
+def _set_status(arena: Arena, status: str, facts: dict[str, Any]) -> None:
     with arena.store.writing() as connection:
         write_about(connection, "status", status)
         append_event(

@@ -49,6 +49,8 @@ class Job:
     fence : int
         Rises with every claim; a write under an older fence is refused.
     tries : int
+    purpose : {"submission", "rerun", "audit"}
+        Only the first kind uses or frees an attempt.
     """
 
     run: str
@@ -59,6 +61,7 @@ class Job:
     owner: str
     fence: int
     tries: int
+    purpose: str = "submission"
 
 
 def claim(
@@ -136,7 +139,7 @@ def change_state(
     if connection.execute(RUN.update().where(mine).values(**values)).rowcount != 1:
         raise Fenced(f"Run {job.run} was taken over by another worker.")
     slot = CHANGES[job.state, after]
-    if slot is not None:
+    if slot is not None and job.purpose == "submission":
         refunded = {"refunded": now} if slot == "refunded" else {}
         connection.execute(
             SUBMISSION.update().where(SUBMISSION.c.id == job.submission).values(slot=slot, **refunded)
@@ -241,4 +244,5 @@ def _job(row: dict[str, Any], owner: str) -> Job:
         owner=owner,
         fence=row["fence"],
         tries=row["tries"],
+        purpose=row["purpose"],
     )

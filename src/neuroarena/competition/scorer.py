@@ -2,39 +2,25 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
+import dataclasses
+import datetime
+from collections.abc import Mapping
+from typing import Any
 
+import pandas as pd
 from sqlalchemy import Connection, func, select
 
 from neuroarena.competition.arena import Arena
+from neuroarena.competition.events import append_event
+from neuroarena.competition.intake import read_submission
+from neuroarena.competition.judging import Judgement, judge, keep_units
 from neuroarena.competition.phases import Phase
 from neuroarena.competition.queue import Job, change_state
-from neuroarena.competition.tables import PUBLIC_SCORE, RUN, SUBMISSION
-from neuroarena.evaluation.intervals import score_interval
-from neuroarena.scoring import Manifest, UnitScores, check_submission, score
-
-_ALMOST = 1e-9
-
-
-@dataclass(frozen=True)
-class PublicView:
-    """What a team and the board may know of a score.
-
-    Attributes
-    ----------
-    shown, low, high : float or None
-        The score and its interval, in the metric's own direction, as precisely as the phase allows.
-    n_units : int
-    sentence : str
-        The same in words.
-    """
-
-    shown: float | None
-    low: float | None
-    high: float | None
-    n_units: int
-    sentence: str
+from neuroarena.competition.tables import ANSWER, PUBLIC_SCORE, RUN, STEP, SUBMISSION
+from neuroarena.competition.tracks import Track
+from neuroarena.competition.views import PublicView, choose_step, public_view
+from neuroarena.errors import NeuroarenaError
+from neuroarena.scoring import Manifest, UnitScores, check_submission, read_predictions, score
 
 
 def score_run(arena: Arena, job: Job) -> None:
@@ -48,72 +34,147 @@ def score_run(arena: Arena, job: Job) -> None:
     Fenced
         When another worker has taken the run over.
     """
-    with arena.store.reading() as connection:
-        row = connection.execute(select(SUBMISSION).where(SUBMISSION.c.id == job.submission)).mappings().one()
-    track, phase = arena.competition.track(row["track"]), arena.competition.phase(row["phase"])
-    manifest = arena.manifest(track.name)
-    path = arena.artifacts.open(row["sha256"])
-    checked = check_submission(path, manifest, arena.ids(track.name))
-    units = score(checked.table, arena.vault.truth(track.name), manifest, source=row["file"])
-    arena.vault.keep_scores(job.run, units)
-    interval = score_interval(units, manifest) if phase.display != "blind" else None
+    row = read_submission(arena, job.submission)
+    units = score_answers(arena, row, job.run)
+    for part, scored in units.items():
+        arena.vault.keep_scores(job.run, scored, part)
+    judged = judge_half(arena, row, units)
     with arena.store.writing(f"team:{job.team}") as connection:
         now = arena.store.clock(connection)
-        best = find_shown_best(connection, job.team, track.name, phase.name, manifest)
-        view = public_view(units, interval, phase, best, manifest)
         change_state(connection, now, job, "scored")
-        connection.execute(
-            PUBLIC_SCORE.insert().values(
-                run=job.run, scorer_version=units.scorer_version, at=now, **view.__dict__
-            )
-        )
+        publish_score(connection, now, arena, row, job.run, next(iter(units.values())).scorer_version, judged)
 
 
-def public_view(
-    units: UnitScores,
-    interval: tuple[float, float] | None,
-    phase: Phase,
-    best: float | None,
-    manifest: Manifest,
-) -> PublicView:
-    """Return what may be known of a score in a phase.
+def score_answers(arena: Arena, row: Mapping[str, Any], run: str) -> dict[str, UnitScores]:
+    """Score what was answered, part by part, with the truth of the vault.
 
     Parameters
     ----------
-    units : UnitScores
-    interval : pair of float or None
-        Of the score, in the metric's own direction.
-    phase : Phase
-        Its display decides: "full", "ladder" (only a rise by a step is shown, rounded to the step), or "blind".
-    best : float or None
-        The best value that was shown to this team on this track in this phase.
-    manifest : Manifest
+    arena : Arena
+    row : mapping
+        Of the submission.
+    run : str
     """
-    n_units = int(units.table["unit"].nunique())
-    if phase.display == "blind":
-        return PublicView(None, None, None, n_units, "scored; the value is shown at the reveal")
-    low, high = interval if interval is not None else (None, None)
-    if phase.step is None:
-        return PublicView(units.value, low, high, n_units, f"{manifest.metric} {units.value:.6f}")
-    sign = 1 if manifest.direction == "higher" else -1
-    if best is not None and sign * (units.value - best) < phase.step - _ALMOST:
-        return PublicView(None, None, None, n_units, f"no better than {best:g} by the step of {phase.step:g}")
-    shown = round(units.value / phase.step) * phase.step
-    if low is not None and high is not None:
-        low = math.floor(low / phase.step) * phase.step
-        high = math.ceil(high / phase.step) * phase.step
-    return PublicView(shown, low, high, n_units, f"{manifest.metric} {shown:g}, in steps of {phase.step:g}")
+    track = arena.competition.track(row["track"])
+    sheet = track.sheet(row["phase"])
+    found = {}
+    for part, manifest in arena.manifests(sheet).items():
+        table = _read_answers(arena, row, run, part, manifest)
+        table = _clip(table, manifest, track)
+        found[part] = score(table, arena.vault.truth(sheet, part), manifest, source=row["file"])
+    return found
+
+
+def judge_half(
+    arena: Arena,
+    row: Mapping[str, Any],
+    units: Mapping[str, UnitScores],
+    half: str = "public",
+    *,
+    with_interval: bool = True,
+) -> Judgement:
+    """Judge the scores of one half of the people, or of all where there are no halves."""
+    sheet = arena.sheet(row["track"], row["phase"])
+    kept = select_half(arena, sheet, units, half)
+    return judge(kept, arena.manifests(sheet), arena.overall(sheet), with_interval=with_interval)
+
+
+def select_half(
+    arena: Arena, sheet: str, units: Mapping[str, UnitScores], half: str
+) -> dict[str, UnitScores]:
+    """Return the unit scores of one half of the people, or all where there are no halves."""
+    kept = {}
+    for part, scored in units.items():
+        mine = arena.vault.public_units(sheet, part, "public" if half == "public" else "final")
+        kept[part] = scored if mine is None else keep_units(scored, mine)
+    return kept
+
+
+def publish_score(
+    connection: Connection,
+    now: datetime.datetime,
+    arena: Arena,
+    row: Mapping[str, Any],
+    run: str,
+    version: str,
+    judged: Judgement,
+) -> PublicView:
+    """Write the public view of a score inside the caller's transaction; the host's real baseline sets the step."""
+    phase = arena.competition.phase(row["phase"])
+    if row["baseline"] == "real":
+        set_step(connection, now, phase, row["track"], run, judged)
+    step = read_step(connection, phase, row["track"])
+    if phase.display == "ladder" and step is None and row["baseline"] is None:
+        raise NeuroarenaError(f'The ladder of the phase "{phase.name}" has no step yet.')
+    best = find_shown_best(connection, row, version, judged.sign)
+    # A baseline that comes before the one that sets the step is scored, and its value waits for the reveal.
+    display = "blind" if phase.display == "ladder" and step is None else phase.display
+    view = public_view(judged, display, step, best)
+    said = dataclasses.asdict(view)
+    connection.execute(PUBLIC_SCORE.insert().values(run=run, scorer_version=version, at=now, **said))
+    return view
+
+
+def read_step(connection: Connection, phase: Phase, track: str) -> float | None:
+    """Return the step of a ladder: what the file states, else what the baseline has set; None when neither is there."""
+    stated = phase.stated_step(track)
+    if stated is not None or phase.display != "ladder":
+        return stated
+    asked = select(STEP.c.step).where(STEP.c.phase == phase.name, STEP.c.track == track)
+    found: float | None = connection.execute(asked).scalar()
+    return found
+
+
+def set_step(
+    connection: Connection, now: datetime.datetime, phase: Phase, track: str, run: str, judged: Judgement
+) -> None:
+    """Let the standard error of the host's baseline be the step of the ladder; the first one that has one decides."""
+    wanted = phase.display == "ladder" and read_step(connection, phase, track) is None
+    if not wanted or not judged.standard_error:
+        return
+    step = choose_step(judged.standard_error)
+    connection.execute(STEP.insert().values(phase=phase.name, track=track, step=step, run=run, at=now))
+    append_event(connection, now, "scorer", "step", run, {"phase": phase.name, "track": track, "step": step})
 
 
 def find_shown_best(
-    connection: Connection, team: str, track: str, phase: str, manifest: Manifest
+    connection: Connection, row: Mapping[str, Any], version: str, sign: float
 ) -> float | None:
     """Return the best value that a team was shown on a track in a phase; None when none was."""
-    best = func.max if manifest.direction == "higher" else func.min
+    best = func.max if sign > 0 else func.min
     asked = (
         select(best(PUBLIC_SCORE.c.shown))
         .join(RUN, RUN.c.id == PUBLIC_SCORE.c.run)
         .join(SUBMISSION, SUBMISSION.c.id == RUN.c.submission)
-        .where(SUBMISSION.c.team == team, SUBMISSION.c.track == track, SUBMISSION.c.phase == phase)
+        .where(
+            SUBMISSION.c.team == row["team"],
+            SUBMISSION.c.track == row["track"],
+            SUBMISSION.c.phase == row["phase"],
+            PUBLIC_SCORE.c.scorer_version == version,
+        )
     )
-    return connection.execute(asked).scalar()
+    found: float | None = connection.execute(asked).scalar()
+    return found
+
+
+def _read_answers(
+    arena: Arena, row: Mapping[str, Any], run: str, part: str, manifest: Manifest
+) -> pd.DataFrame:
+    """Read the predictions of a part: the submitted file, or what submitted code answered in this run."""
+    ids = arena.ids(arena.sheet(row["track"], row["phase"]), part)
+    if row["kind"] == "predictions":
+        return check_submission(arena.artifacts.open(row["sha256"]), manifest, ids).table
+    with arena.store.reading() as connection:
+        asked = select(ANSWER.c.sha256).where(ANSWER.c.run == run, ANSWER.c.part == part)
+        sha256 = connection.execute(asked).scalar()
+    if sha256 is None:
+        raise NeuroarenaError(f'Run {run} has no answers to the part "{part}".')
+    return read_predictions(arena.artifacts.open(sha256), manifest, expected_rows=len(ids))
+
+
+def _clip(table: pd.DataFrame, manifest: Manifest, track: Track) -> pd.DataFrame:
+    """Clip numbers to the declared range of labels: one far outlier would reveal the label that it stands for."""
+    if track.label_range is None or manifest.prediction != "number":
+        return table
+    (column,) = manifest.prediction_columns
+    return table.assign(**{column: table[column].clip(*track.label_range)})

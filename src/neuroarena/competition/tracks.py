@@ -121,6 +121,20 @@ class Track(Part):
         own = self.sheets[phase].kinds if phase in self.sheets else None
         return self.kinds if own is None else own
 
+    def split_in(self, phase: str | None) -> str | None:
+        """Return the split that is asked in a phase."""
+        own = self.sheets[phase].split if phase in self.sheets else None
+        return self.split if own is None else own
+
+    def data_in(self, phase: str | None) -> str | None:
+        """Return the folder of the data that is asked about in a phase."""
+        own = self.sheets[phase].data if phase in self.sheets else None
+        return self.data if own is None else own
+
+    def options_in(self, phase: str | None) -> dict[str, Any]:
+        """Return the options of the benchmark in a phase."""
+        return {**self.options, **(self.sheets[phase].options if phase in self.sheets else {})}
+
     def sheet(self, phase: str) -> str:
         """Return the name of the questions that are asked in a phase: the track's, or ``track@phase``."""
         return f"{self.name}@{phase}" if phase in self.sheets else self.name

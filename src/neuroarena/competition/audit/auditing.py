@@ -102,9 +102,10 @@ def audit_submission(
     claim, rules = find_claim(arena, submission), arena.competition.audit or AuditRule()
     committed = _choose_pipeline(arena, submission, mended)
     track = arena.competition.track(claim.row["track"])
-    split = benchmark.split(track.split or benchmark.splits[0])
+    sheet = track.sheet(claim.row["phase"])
+    split = benchmark.split(track.split_in(claim.row["phase"]) or benchmark.splits[0])
     if arena.competition.phase(claim.row["phase"]).sealed:
-        refuse_sealed_training(split.folds, arena.vault.truth(track.name)["id"], track.name)
+        refuse_sealed_training(split.folds, arena.vault.truth(sheet)["id"], track.name)
     chosen: Rule = rule or rules.rule
     limits = Limits(seconds=rules.seconds, memory_mb=rules.memory_mb)
     audit, started = _begin(arena, submission, chosen)
@@ -152,14 +153,15 @@ def load_question(arena: Arena, submission: str, data: str | None = None) -> Ben
     InputError
         When the data cannot be read, or do not hold the questions that were sealed.
     """
-    track = arena.competition.track(read_scored_units(arena, submission)[0]["track"])
-    loaded = load_benchmarks(track.benchmark, data or track.data, **track.options)
+    row, _ = read_scored_units(arena, submission)
+    track, phase = arena.competition.track(row["track"]), row["phase"]
+    loaded = load_benchmarks(track.benchmark, data or track.data_in(phase), **track.options_in(phase))
     if len(loaded) != 1 or not isinstance(loaded[0], Benchmark):
         raise InputError(f'The track "{track.name}" is a suite; a replay answers one task.')
     (benchmark,) = loaded
-    split = benchmark.split(track.split or benchmark.splits[0])
+    split = benchmark.split(track.split_in(phase) or benchmark.splits[0])
     asked = {example for fold in split.folds for example in fold.test}
-    if asked != set(arena.ids(track.name)["id"]):
+    if asked != set(arena.ids(track.sheet(phase))["id"]):
         raise InputError(
             f'These data do not hold the questions of the track "{track.name}". Name its own with --data.'
         )

@@ -55,11 +55,12 @@ def find_claim(arena: Arena, submission: str) -> Claim:
         When there is no such submission, or it has no score.
     """
     row, units = read_scored_units(arena, submission)
-    manifest = arena.manifest(row["track"])
+    sheet = arena.sheet(row["track"], row["phase"])
+    manifest = arena.manifest(sheet)
     chance = manifest.chance
     if chance is None:
-        constant = answer_constantly(manifest, arena.ids(row["track"]))
-        chance = score(constant, arena.vault.truth(row["track"]), manifest).value
+        constant = answer_constantly(manifest, arena.ids(sheet))
+        chance = score(constant, arena.vault.truth(sheet), manifest).value
     return Claim(row, manifest, units, bootstrap_sigma(units, manifest), chance)
 
 
@@ -105,7 +106,7 @@ def bootstrap_sigma(units: UnitScores, manifest: Manifest) -> float:
 
 def score_replay(arena: Arena, claim: Claim, predictions: pd.DataFrame) -> float:
     """Score the predictions of a replay with the truth of the vault."""
-    truth = arena.vault.truth(claim.row["track"])
+    truth = arena.vault.truth(arena.sheet(claim.row["track"], claim.row["phase"]))
     return score(predictions, truth, claim.manifest, source="replay").value
 
 

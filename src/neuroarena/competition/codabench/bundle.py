@@ -64,7 +64,7 @@ def write_bundles(
     phases: Sequence[str] = (),
     image: str | None = None,
 ) -> list[Bundle]:
-    """Write one bundle for each track, all of them or none.
+    """Write one bundle for each track, or for each set of questions of a track; all of them or none.
 
     Parameters
     ----------
@@ -95,10 +95,15 @@ def write_bundles(
         for track in chosen:
             # In the order of the competition file, however they were named.
             taking = [phase for phase in competition.phases if phase in wanted and phase.takes(track.name)]
-            content = _make_files(arena, track.name, taking, image)
-            _write_private(workshop / f"{track.name}.zip", zip_files(content))
-            hidden = any(phase.sealed for phase in taking)
-            bundles.append(Bundle(track.name, folder / f"{track.name}.zip", image, hidden))
+            sheets = dict.fromkeys(track.sheet(phase.name) for phase in taking) or {track.name: None}
+            for sheet in sheets:
+                # Phases that ask other questions are competitions of their own there: all phases share one board.
+                mine = [phase for phase in taking if track.sheet(phase.name) == sheet]
+                name = track.name if len(sheets) == 1 else f"{track.name}-{mine[0].name}"
+                content = _make_files(arena, track.name, sheet, mine, image)
+                _write_private(workshop / f"{name}.zip", zip_files(content))
+                hidden = any(phase.sealed for phase in mine)
+                bundles.append(Bundle(track.name, folder / f"{name}.zip", image, hidden))
         (workshop / "Dockerfile").write_text(write_dockerfile(), encoding="utf-8")
         os.replace(workshop, folder)
     return bundles
@@ -141,12 +146,14 @@ def write_dockerfile() -> str:
     return f"FROM python:{python}-slim\nRUN pip install --no-cache-dir {pinned}\n"
 
 
-def _make_files(arena: Arena, name: str, phases: Sequence[Phase], image: str) -> dict[str, bytes]:
-    competition, manifest = arena.competition, arena.manifest(name)
+def _make_files(
+    arena: Arena, name: str, sheet: str, phases: Sequence[Phase], image: str
+) -> dict[str, bytes]:
+    competition, manifest = arena.competition, arena.manifest(sheet)
     track = competition.track(name)
     _refuse_foreign_metrics(manifest)
     said = describe_competition(competition, track, phases, manifest, image)
-    answers = _write_answers(manifest, arena.ids(name))
+    answers = _write_answers(manifest, arena.ids(sheet))
     pages = {
         "terms.md": f"# Terms\n\n{competition.terms}\n",
         "pages/overview.md": write_overview(competition, track, manifest),
@@ -155,12 +162,12 @@ def _make_files(arena: Arena, name: str, phases: Sequence[Phase], image: str) ->
     }
     kit = {
         "README.md": pages["pages/submit.md"].encode(),
-        "ids.parquet": (arena.folder / "public" / name / "ids.parquet").read_bytes(),
+        "ids.parquet": (arena.public_folder(sheet) / "ids.parquet").read_bytes(),
         "manifest.json": manifest.model_dump_json(indent=2).encode(),
         "sample_submission.zip": zip_files({"submission.parquet": answers}),
     }
     truth = io.BytesIO()
-    arena.vault.truth(name).to_parquet(truth, index=False)
+    arena.vault.truth(sheet).to_parquet(truth, index=False)
     reference = {
         "truth.parquet": truth.getvalue(),
         "manifest.json": kit["manifest.json"],

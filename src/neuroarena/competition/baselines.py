@@ -1,0 +1,158 @@
+"""Baselines of the host: a constant, shuffled labels and a real decoder go the way that every submission goes."""
+
+from __future__ import annotations
+
+import secrets
+import tempfile
+from pathlib import Path
+from typing import Literal, get_args
+
+import numpy as np
+import pandas as pd
+from sqlalchemy import select
+
+from neuroarena.competition.admission import MEGABYTE
+from neuroarena.competition.arena import Arena
+from neuroarena.competition.checking import ENDING, guess_kind
+from neuroarena.competition.constant_answers import answer_constantly
+from neuroarena.competition.intake import Post, check_received, insert_submission
+from neuroarena.competition.judging import Judgement
+from neuroarena.competition.phases import Phase
+from neuroarena.competition.queue import claim
+from neuroarena.competition.scorer import judge_half
+from neuroarena.competition.tables import PUBLIC_SCORE, RUN, SUBMISSION, TEAM
+from neuroarena.competition.teams import add_team
+from neuroarena.errors import InputError
+from neuroarena.scoring import Manifest, write_submission
+
+Baseline = Literal["constant", "shuffled", "real"]
+BASELINES: tuple[Baseline, ...] = get_args(Baseline)
+HOST = "host"
+# How many standard errors above chance a baseline that knows nothing may score.
+MOST_ERRORS = 3.0
+
+
+def submit_baseline(
+    arena: Arena, track: str, phase: str, baseline: Baseline, file: str | Path | None = None
+) -> str:
+    """Hand in a baseline of the host for a phase, also before it begins; return the id of the submission.
+
+    Parameters
+    ----------
+    arena : Arena
+    track, phase : str
+    baseline : {"constant", "shuffled", "real"}
+    file : path, optional
+        What is handed in. The constant and the shuffled one are made here where the track asks one task.
+
+    Raises
+    ------
+    InputError
+        When the file is refused, or cannot be made here.
+    """
+    arena.competition.track(track)
+    sheet = arena.sheet(track, phase)
+    with tempfile.TemporaryDirectory() as folder:
+        if file is None:
+            file = _make_file(arena, sheet, baseline, Path(folder) / f"{baseline}.parquet")
+        path = Path(file)
+        kind = guess_kind(path)
+        kept = arena.artifacts.keep(path, arena.competition.limits.file_mb * MEGABYTE, ENDING[kind])
+    _let_host_in(arena)
+    post = Post(track, path, kind, path.name, secrets.token_hex(16), model=f"{baseline} baseline")
+    with arena.store.writing(f"team:{HOST}") as connection:
+        now = arena.store.clock(connection)
+        submission, run = insert_submission(connection, now, HOST, phase, post, kept, baseline=baseline)
+    job = claim(arena.store, "intake", ["intake"], run=run)
+    if job is not None:
+        check_received(arena, job)
+    with arena.store.reading() as connection:
+        row = connection.execute(select(RUN.c.state, RUN.c.reason).where(RUN.c.id == run)).one()
+    if row.state == "refused":
+        raise InputError(f"The {baseline} baseline was refused: {row.reason}")
+    return submission
+
+
+def judge_baselines(arena: Arena, track: str, phase: str) -> dict[str, Judgement]:
+    """Return what the baselines of a track and phase scored, by kind; those that were not scored are left out."""
+    asked = (
+        select(SUBMISSION, PUBLIC_SCORE.c.run, PUBLIC_SCORE.c.scorer_version)
+        .join(RUN, RUN.c.submission == SUBMISSION.c.id)
+        .join(PUBLIC_SCORE, PUBLIC_SCORE.c.run == RUN.c.id)
+        .where(SUBMISSION.c.track == track, SUBMISSION.c.phase == phase, SUBMISSION.c.baseline.is_not(None))
+        .order_by(PUBLIC_SCORE.c.at)
+    )
+    with arena.store.reading() as connection:
+        rows = [dict(row) for row in connection.execute(asked).mappings()]
+    found = {}
+    for row in rows:
+        parts = arena.parts(arena.sheet(track, phase))
+        units = {part: arena.vault.read_scores(row["run"], row["scorer_version"], part) for part in parts}
+        there = {part: scored for part, scored in units.items() if scored is not None}
+        if len(there) == len(units):
+            found[row["baseline"]] = judge_half(arena, row, there)
+    return found
+
+
+def find_baseline_problems(arena: Arena, track: str, phase: Phase) -> list[str]:
+    """List what is wrong with the baselines of a sealed phase, one sentence each."""
+    judged = judge_baselines(arena, track, phase.name)
+    missing = [name for name in BASELINES if name not in judged]
+    place = f'"{track}" in "{phase.name}"'
+    if missing:
+        return [
+            f"{place} has no scored {' and no '.join(missing)} baseline: neuroarena admin baseline "
+            f"{arena.folder} {track} --phase {phase.name}, then neuroarena worker --arena {arena.folder} --until-idle"
+        ]
+    chance = next(iter(arena.manifests(arena.sheet(track, phase.name)).values())).chance
+    return [
+        f"{place}: the {name} baseline is better than chance, so that the truth or its rules leak; look into it"
+        for name in ("constant", "shuffled")
+        if _beats_chance(judged[name], judged["real"], chance)
+    ]
+
+
+def _beats_chance(judged: Judgement, real: Judgement, chance: float | None) -> bool:
+    if judged.value is None or real.value is None:
+        return False
+    if chance is None or len(judged.part_values) > 1:
+        return judged.sign * (judged.value - real.value) >= 0
+    slack = MOST_ERRORS * (judged.standard_error or 0.0) + 1e-9
+    return judged.sign * (judged.value - chance) > slack
+
+
+def _make_file(arena: Arena, sheet: str, baseline: Baseline, place: Path) -> Path:
+    parts = arena.parts(sheet)
+    if baseline == "real" or len(parts) != 1:
+        raise InputError(
+            f'Name the file of the {baseline} baseline for "{sheet}": it cannot be made from the truth.'
+        )
+    manifest = arena.manifest(sheet, parts[0])
+    if baseline == "constant":
+        table = answer_constantly(manifest, arena.ids(sheet, parts[0]))
+    else:
+        table = shuffle_targets(arena.vault.truth(sheet, parts[0]), manifest, np.random.default_rng(0))
+    write_submission(place, table, manifest, model=f"{baseline} baseline", contact=arena.competition.contact)
+    return place
+
+
+def shuffle_targets(truth: pd.DataFrame, manifest: Manifest, rng: np.random.Generator) -> pd.DataFrame:
+    """Return predictions that are the right targets in a wrong order: what a decoder of shuffled labels can know."""
+    shuffled = truth["target"].iloc[rng.permutation(len(truth))].reset_index(drop=True)
+    table = pd.DataFrame({"id": truth["id"].to_numpy()})
+    if manifest.prediction == "probabilities":
+        for name, column in zip(manifest.classes, manifest.prediction_columns, strict=True):
+            table[column] = (shuffled.astype(str) == name).astype(float)
+        return table
+    (column,) = manifest.prediction_columns
+    table[column] = shuffled
+    return table
+
+
+def _let_host_in(arena: Arena) -> None:
+    with arena.store.reading() as connection:
+        there = connection.execute(select(TEAM.c.organiser).where(TEAM.c.name == HOST)).scalar()
+    if there is None:
+        add_team(arena, HOST, organiser=True)
+    elif not there:
+        raise InputError(f'A team is called "{HOST}" and does not belong to the organisers. Rename it.')

@@ -1,0 +1,172 @@
+"""The reveal: key, salts and truth become public at the end, and anyone can compare them with the commitments."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import select
+
+from neuroarena import atomic
+from neuroarena.competition.arena import Arena, read_about, write_about
+from neuroarena.competition.events import append_event
+from neuroarena.competition.orders import derive_seed
+from neuroarena.competition.tables import RUN, SUBMISSION
+from neuroarena.errors import InputError
+
+FOLDER = "reveal"
+ORDERS = ("submission", "sha256", "purpose", "seed")
+
+
+def reveal(arena: Arena, *, truth: bool = True, early: bool = False) -> Path:
+    """Publish what was committed to at the start, and return the folder.
+
+    Parameters
+    ----------
+    arena : Arena
+    truth : bool
+        Whether the truth itself is published; without it only the key of the orders is, and named auditors get the
+        truth by other ways.
+    early : bool
+        Whether to do it although a phase has not ended, after which nobody can compete any more.
+
+    Raises
+    ------
+    InputError
+        When a phase has not ended yet.
+    """
+    with arena.store.reading() as connection:
+        now = arena.store.clock(connection)
+    open_phases = [phase for phase in arena.competition.phases if phase.end > now]
+    if open_phases and not early:
+        raise InputError(
+            f'The phase "{open_phases[0].title}" has not ended: who knows the truth cannot compete. '
+            "Wait, or end the competition with --early."
+        )
+    folder = arena.folder / "public" / FOLDER
+    folder.mkdir(exist_ok=True)
+    atomic.write_text(folder / "key.hex", arena.orders.read_key().hex() + "\n")
+    atomic.write_text(folder / "orders.csv", _list_orders(arena))
+    if truth:
+        for sheet in arena.competition.sheets():
+            for part in arena.parts(sheet):
+                _reveal_truth(arena, folder, sheet, part)
+    atomic.write_json(folder / "commitments.json", _list_commitments(arena, truth))
+    with arena.store.writing() as connection:
+        now = arena.store.clock(connection)
+        write_about(connection, "revealed", now.isoformat())
+        append_event(connection, now, "organiser", "reveal", arena.competition.name, {"truth": truth})
+    return folder
+
+
+def is_revealed(arena: Arena) -> bool:
+    """Return whether the reveal has been made."""
+    with arena.store.reading() as connection:
+        return read_about(connection, "revealed") is not None
+
+
+def verify_commitments(folder: str | Path) -> list[dict[str, Any]]:
+    """Compare what was revealed with what was committed to; nothing but hashes of the published files is needed.
+
+    Parameters
+    ----------
+    folder : path
+        A competition, or its published folder ``public``.
+
+    Returns
+    -------
+    list of dict
+        what, committed, found, holds: one row for the key, for every order, and for every truth.
+
+    Raises
+    ------
+    InputError
+        When nothing was revealed there.
+    """
+    folder = Path(folder)
+    public = folder / "public" if (folder / "public").is_dir() else folder
+    place = public / FOLDER
+    try:
+        said = json.loads((place / "commitments.json").read_text(encoding="utf-8"))
+        key = bytes.fromhex((place / "key.hex").read_text(encoding="utf-8").strip())
+        orders = (place / "orders.csv").read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise InputError(f"{place}: nothing was revealed here yet, or the files are damaged.") from error
+    rows = [_compare("key of the orders", _committed_key(public), hashlib.sha256(key).hexdigest())]
+    for row in csv.DictReader(io.StringIO(orders)):
+        found = derive_seed(key, row["submission"], row["sha256"], row["purpose"])
+        rows.append(_compare(f"order of {row['submission']} ({row['purpose']})", row["seed"], found))
+    for name, facts in said["truths"].items():
+        salt = bytes.fromhex((place / f"{name}.salt.hex").read_text(encoding="utf-8").strip())
+        content = (place / f"{name}.parquet").read_bytes()
+        committed = _committed_truth(public, facts["sheet"], facts["part"])
+        rows.append(_compare(f"truth of {name}", committed, hashlib.sha256(salt + content).hexdigest()))
+    return rows
+
+
+def _compare(what: str, committed: str, found: str) -> dict[str, Any]:
+    return {"what": what, "committed": committed, "found": found, "holds": committed == found}
+
+
+def _reveal_truth(arena: Arena, folder: Path, sheet: str, part: str) -> None:
+    name = _name(sheet, part)
+    atomic.write_text(folder / f"{name}.salt.hex", arena.vault.read_salt(sheet, part).hex() + "\n")
+    with atomic.replacing(folder / f"{name}.parquet") as temporary:
+        shutil.copyfile(arena.vault.truth_file(sheet, part), temporary)
+
+
+def _list_commitments(arena: Arena, truth: bool) -> dict[str, Any]:
+    truths = {
+        _name(sheet, part): {"sheet": sheet, "part": part}
+        for sheet in (arena.competition.sheets() if truth else ())
+        for part in arena.parts(sheet)
+    }
+    formulas = {
+        "key": "sha256(key) = key_commitment of every track.json",
+        "orders": "hmac-sha256(key, submission|sha256|purpose) = seed",
+        "truths": "sha256(salt followed by the truth file) = truth_commitment of track.json",
+    }
+    return {"truths": truths, "formulas": formulas}
+
+
+def _list_orders(arena: Arena) -> str:
+    """Return the seed of every order as CSV; retries and reruns of a submission have the same one."""
+    asked = (
+        select(SUBMISSION.c.id, SUBMISSION.c.sha256, RUN.c.purpose)
+        .join(RUN, RUN.c.submission == SUBMISSION.c.id)
+        .where(SUBMISSION.c.kind == "code")
+        .distinct()
+        .order_by(SUBMISSION.c.id, RUN.c.purpose)
+    )
+    key = arena.orders.read_key()
+    written = io.StringIO()
+    writer = csv.writer(written, lineterminator="\n")
+    writer.writerow(ORDERS)
+    with arena.store.reading() as connection:
+        for submission, sha256, _ in connection.execute(asked):
+            for purpose in ("order", "replay"):
+                writer.writerow([submission, sha256, purpose, derive_seed(key, submission, sha256, purpose)])
+    return written.getvalue()
+
+
+def _committed_key(public: Path) -> str:
+    said = {
+        json.loads(file.read_text(encoding="utf-8"))["key_commitment"] for file in public.glob("*/track.json")
+    }
+    if len(said) != 1:
+        raise InputError(f"{public}: the tracks do not agree on one commitment of the key.")
+    return str(said.pop())
+
+
+def _committed_truth(public: Path, sheet: str, part: str) -> str:
+    said = json.loads((public / sheet / "track.json").read_text(encoding="utf-8"))
+    return str(said["truth_commitment"][part])
+
+
+def _name(sheet: str, part: str) -> str:
+    return f"{sheet}--{part}" if part else sheet

@@ -1,0 +1,204 @@
+"""Sealed truth: halves, steps, baselines, clipping, and commitments that anyone can recompute."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from arena_making import ABOUT, FILE, MANIFEST, join, make_arena, make_truth, write_answers
+from command_line import neuroarena_in
+from neuroarena.competition import open_arena
+from neuroarena.competition.arena import create_arena
+from neuroarena.competition.baselines import judge_baselines, submit_baseline
+from neuroarena.competition.budget import measure_budgets
+from neuroarena.competition.final import rank_finally
+from neuroarena.competition.halves import split_people
+from neuroarena.competition.intake import submit
+from neuroarena.competition.judging import judge
+from neuroarena.competition.opening import list_missing, open_competition
+from neuroarena.competition.orders import derive_seed
+from neuroarena.competition.receipts import read_receipt
+from neuroarena.competition.reveal import reveal, verify_commitments
+from neuroarena.competition.sealing import keep_truth
+from neuroarena.competition.tables import METADATA
+from neuroarena.competition.views import choose_step, public_view
+from neuroarena.competition.worker import work
+from neuroarena.errors import InputError
+from neuroarena.scoring import Manifest, score, write_submission
+
+NO_STEP = FILE.replace("step = 0.1\n", "")
+HALVES = FILE + "\n[halves]\npublic_share = 0.5\n"
+
+
+def unopened(folder: Path, clock, text: str):
+    """A competition whose truth is sealed and that is not open yet."""
+    (folder / "spring.toml").write_text(text)
+    create_arena(folder / "arena", folder / "spring.toml").store.close()
+    made = open_arena(folder / "arena", clock)
+    for sheet in made.competition.sheets():
+        keep_truth(made, sheet, make_truth(), MANIFEST.replace(chance=0.5), ABOUT)
+    return made
+
+
+def write_scattered(path: Path, seed: int, share: float) -> Path:
+    """Write answers of which a share is right, scattered over units."""
+    truth = make_truth()
+    right = np.random.default_rng(seed).random(len(truth)) < share
+    other = truth["target"].map({"left": "right", "right": "left"})
+    table = pd.DataFrame({"id": truth["id"], "label": truth["target"].where(right, other)})
+    write_submission(path, table, MANIFEST.replace(chance=0.5), model="scattered", contact="a@example.org")
+    return path
+
+
+def test_a_sealed_phase_opens_only_after_three_baselines_went_the_same_way(tmp_path, clock):
+    arena = unopened(tmp_path, clock, NO_STEP)
+    assert [
+        "no scored constant and no shuffled and no real baseline" in each for each in list_missing(arena)
+    ] == [True]
+    with pytest.raises(InputError, match="cannot open yet"):
+        open_competition(arena, accept_one_user=True)
+    assert "known once a baseline ran" in measure_budgets(arena)[0].sentence
+    for name in ("constant", "shuffled"):
+        submit_baseline(arena, "commands", "sealed", name)
+    submit_baseline(arena, "commands", "sealed", "real", write_scattered(tmp_path / "real.parquet", 0, 0.8))
+    work(arena, until_idle=True)
+    assert list_missing(arena) == []
+    judged = judge_baselines(arena, "commands", "sealed")
+    assert judged["constant"].value == 0.5
+    (budget,) = measure_budgets(arena)
+    assert budget.step == choose_step(judged["real"].standard_error)
+    assert budget.rises == min(20, int(np.ceil(0.5 / budget.step)) + 1)
+    open_competition(arena, accept_one_user=True)
+
+
+def test_a_baseline_that_knows_nothing_and_beats_chance_keeps_the_phase_closed(tmp_path, clock):
+    arena = unopened(tmp_path, clock, NO_STEP)
+    cheat = write_scattered(tmp_path / "cheat.parquet", 1, 0.95)
+    submit_baseline(arena, "commands", "sealed", "constant")
+    submit_baseline(arena, "commands", "sealed", "shuffled", cheat)
+    submit_baseline(arena, "commands", "sealed", "real", cheat)
+    work(arena, until_idle=True)
+    assert ["the shuffled baseline is better than chance" in each for each in list_missing(arena)] == [True]
+
+
+def test_a_person_is_in_one_half_and_both_halves_are_alike():
+    rng = np.random.default_rng(3)
+    people = np.repeat(np.arange(40), 5)
+    truth = pd.DataFrame({"unit": [f"u{i}" for i in range(200)], "cluster": [f"p{p}" for p in people]})
+    truth["target"] = people + rng.random(200)
+    halves = split_people(truth, 0.5, rng)
+    assert halves.groupby(truth["cluster"]).nunique().max() == 1
+    assert halves.value_counts().to_dict() == {"public": 100, "final": 100}
+    means = truth["target"].groupby(halves).mean()
+    assert (
+        abs(means["public"] - means["final"]) < 1.5
+    )  # lined up by target; at random the gap is 3.6 in the mean
+    with pytest.raises(ValueError, match="one half would be empty"):
+        split_people(truth.head(5), 0.5, rng)
+
+
+def test_the_board_shows_one_half_and_the_final_counts_the_other(tmp_path, clock):
+    arena = make_arena(tmp_path, clock, HALVES)
+    halves = {half: arena.vault.public_units("commands@sealed", half=half) for half in ("public", "final")}
+    assert len(halves["public"]) == len(halves["final"]) == 4
+    assert arena.vault.public_units("commands") is None
+    clock.set("2026-03-10 12:00 UTC")
+    truth = make_truth()
+    for team, good in (("reds", "public"), ("blues", "final")):
+        right = truth["unit"].isin(halves[good])
+        label = truth["target"].where(right, truth["target"].map({"left": "right", "right": "left"}))
+        table = pd.DataFrame({"id": truth["id"], "label": label})
+        write_submission(tmp_path / "mine.parquet", table, MANIFEST, model=team, contact="a@example.org")
+        token = join(arena, team)
+        submission = submit(arena, token, "commands", tmp_path / "mine.parquet")
+        work(arena, until_idle=True)
+        receipt = read_receipt(arena, token, submission)
+        assert receipt["shown_score"] == (1.0 if team == "reds" else 0.0)
+        assert receipt["score"]["n_units"] == 4
+    (ranking,) = rank_finally(arena, "commands").board.rankings
+    assert list(ranking.table["team"]) == ["blues", "reds"]
+    assert list(ranking.table["score"]) == [1.0, 0.0]
+
+
+def test_numbers_are_clipped_to_the_range_of_labels_before_they_are_scored(tmp_path, clock):
+    ranged = FILE.replace('benchmark = "bci/commands"', 'benchmark = "bci/commands"\nlabel_range = [0, 10]')
+    (tmp_path / "spring.toml").write_text(ranged)
+    create_arena(tmp_path / "arena", tmp_path / "spring.toml").store.close()
+    arena = open_arena(tmp_path / "arena", clock)
+    manifest = Manifest(
+        name="bci/commands",
+        definition="test",
+        title="Seconds",
+        question="When?",
+        metric="mae",
+        prediction="number",
+        unit="session",
+        split_rule="one part",
+        licence="none",
+    )
+    truth = make_truth().assign(target=5.0)
+    for sheet in arena.competition.sheets():
+        keep_truth(arena, sheet, truth, manifest, ABOUT)
+    open_competition(arena, accept_one_user=True, without_baselines=True)
+    outlier = pd.DataFrame({"id": truth["id"], "number": [1e6] + [5.0] * (len(truth) - 1)})
+    write_submission(tmp_path / "a.parquet", outlier, manifest, model="m", contact="a@example.org")
+    token = join(arena, "reds")
+    submission = submit(arena, token, "commands", tmp_path / "a.parquet")
+    work(arena, until_idle=True)
+    assert read_receipt(arena, token, submission)["shown_score"] == pytest.approx(5 / 80)
+
+
+def test_what_is_shown_of_a_score_by_display():
+    units = score(
+        pd.DataFrame({"id": make_truth()["id"], "label": "left"}), make_truth(), MANIFEST, source="x"
+    )
+    judged = judge({"": units}, {"": MANIFEST}, None)
+    assert public_view(judged, "blind", None, None).shown is None
+    assert public_view(judged, "full", None, None).shown == 0.5
+    assert public_view(judged, "ladder", 0.2, None).shown == 0.4
+    assert public_view(judged, "ladder", 0.2, 0.4).shown is None
+    assert public_view(judged, "ladder", 0.2, 0.4).sentence == "no better than 0.4 by the step of 0.2"
+    with pytest.raises(ValueError, match="a ladder has a step"):
+        public_view(judged, "ladder", None, None)
+
+
+def test_order_and_truth_are_recomputed_from_published_files_without_our_code(arena, clock, tmp_path):
+    with pytest.raises(InputError, match="has not ended"):
+        reveal(arena)
+    clock.set("2026-04-01 00:00 UTC")
+    public = arena.folder / "public"
+    before = json.loads((public / "commands@sealed" / "track.json").read_text())
+    reveal(arena)
+    key = bytes.fromhex((public / "reveal" / "key.hex").read_text())
+    assert hashlib.sha256(key).hexdigest() == before["key_commitment"]
+    salt = bytes.fromhex((public / "reveal" / "commands@sealed.salt.hex").read_text())
+    truth = (public / "reveal" / "commands@sealed.parquet").read_bytes()
+    assert hashlib.sha256(salt + truth).hexdigest() == before["truth_commitment"][""]
+    seed = hmac.new(key, b"s1|ab|order", "sha256").hexdigest()
+    assert derive_seed(key, "s1", "ab", "order") == seed
+    assert int(seed, 16) == arena.orders.seed("s1", "ab", "order")
+    assert neuroarena_in(tmp_path, "audit", "commitment", str(public)).returncode == 0
+    (public / "reveal" / "commands.parquet").write_bytes(truth + b"x")
+    said = neuroarena_in(tmp_path, "audit", "commitment", str(arena.folder))
+    assert said.returncode == 1
+    assert "BROKEN  truth of commands " in said.stdout
+    assert [row["holds"] for row in verify_commitments(public)].count(False) == 1
+
+
+def test_no_column_outside_the_vault_can_hold_sums_or_unit_scores(arena, token, tmp_path):
+    submit(arena, token, "commands", write_answers(tmp_path / "mine.parquet"))
+    work(arena, until_idle=True)
+    columns = {column.name for table in METADATA.tables.values() for column in table.columns}
+    assert not columns & {"sum_y", "sse", "unit", "target", "parquet", "n"}
+    outside = [
+        path
+        for path in arena.folder.rglob("*")
+        if path.is_file() and not {"vault", "artifacts"} & set(path.parts)
+    ]
+    assert all(b"unit_scores" not in path.read_bytes() for path in outside)
