@@ -3,23 +3,34 @@
 from __future__ import annotations
 
 import datetime
-import json
 from typing import Any
 
 import numpy as np
-from sqlalchemy import select
+from sqlalchemy import Connection, select
 
 from neuroarena.board import Board, Entry, Rules
 from neuroarena.competition.arena import Arena
 from neuroarena.competition.phases import Phase
-from neuroarena.competition.tables import PUBLIC_SCORE, RUN, SUBMISSION, TEAM
+from neuroarena.competition.scorer import select_half
+from neuroarena.competition.tables import EVENT, PUBLIC_SCORE, RUN, SUBMISSION, TEAM
 from neuroarena.competition.times import format_utc
 from neuroarena.errors import InputError, NeuroarenaError
+from neuroarena.scoring import UnitScores
 from neuroarena.statistics import ranks
+
+# Events that take a submission off the boards, and those that put it back.
+OFF = ("disqualified", "deleted")
+BACK = ("reinstated", "restored")
 
 
 def rank_track(
-    arena: Arena, track: str, phase: str, *, rule: str = "best-ever", as_of: datetime.datetime | None = None
+    arena: Arena,
+    track: str,
+    phase: str,
+    *,
+    rule: str = "best-ever",
+    as_of: datetime.datetime | None = None,
+    half: str = "public",
 ) -> Board:
     """Rank the teams of a track by the unit scores in the vault.
 
@@ -32,38 +43,60 @@ def rank_track(
     rule : str
         Which submission of a team counts: "best-ever" on the public board, the competition's final rule at the end.
     as_of : datetime, optional
-        Submissions received later are not seen.
+        What was received, scored or decided later is not seen.
+    half : {"public", "final"}
+        Which half of the people counts, where there are halves.
 
     Raises
     ------
     InputError
         When nothing was scored yet.
     """
-    arena.competition.track(track)
-    manifest = arena.manifest(track)
-    about = json.loads((arena.folder / "public" / track / "track.json").read_text(encoding="utf-8"))
-    entries = []
-    for row in _scored_rows(arena, track, find_phase(arena, phase)):
-        units = arena.vault.read_scores(row["run"], row["scorer_version"])
+    rows = read_scored(arena, track, find_phase(arena, phase), as_of)
+    entries = [entry for row in rows for entry in make_entries(arena, row, half)]
+    return Board(entries, Rules(rule=rule, as_of=as_of, prizes=True))
+
+
+def make_entries(arena: Arena, row: dict[str, Any], half: str) -> list[Entry]:
+    """Return the entries of a scored submission on boards: one for each part of its track."""
+    sheet = arena.sheet(row["track"], row["phase"])
+    about = arena.about(sheet)
+    units = select_half(arena, sheet, read_units(arena, row), half)
+    role = {"constant": "chance", "shuffled": "chance", "real": "classical"}.get(row["baseline"] or "")
+    return [
+        Entry(
+            team=row["team"],
+            benchmark=about["benchmarks"][part],
+            split=about["split"],
+            manifest=arena.manifest(sheet, part),
+            unit_scores=scored.table,
+            time=row["received"],
+            role=role or ("organiser" if row["organiser"] else "entry"),  # type: ignore[arg-type]
+            simulated=about["simulated"],
+            provenance={"submission": row["submission"], "scorer_version": row["scorer_version"]},
+        )
+        for part, scored in units.items()
+    ]
+
+
+def read_units(arena: Arena, row: dict[str, Any]) -> dict[str, UnitScores]:
+    """Read the unit scores of a scored submission from the vault, part by part.
+
+    Raises
+    ------
+    NeuroarenaError
+        When the vault does not have them.
+    """
+    found = {}
+    for part in arena.parts(arena.sheet(row["track"], row["phase"])):
+        units = arena.vault.read_scores(row["run"], row["scorer_version"], part)
         if units is None:
             raise NeuroarenaError(
                 f"{arena.vault.folder}: the unit scores of run {row['run']} are missing. "
                 "Put the vault back from a backup."
             )
-        entries.append(
-            Entry(
-                team=row["team"],
-                benchmark=about["benchmark"],
-                split=about["split"],
-                manifest=manifest,
-                unit_scores=units.table,
-                time=row["received"],
-                role="organiser" if row["organiser"] else "entry",
-                simulated=about["simulated"],
-                provenance={"submission": row["submission"], "scorer_version": row["scorer_version"]},
-            )
-        )
-    return Board(entries, Rules(rule=rule, as_of=as_of, prizes=True))
+        found[part] = units
+    return found
 
 
 def list_shown(
@@ -76,17 +109,16 @@ def list_shown(
     Returns
     -------
     list of dict
-        rank, team, shown, scored (how many of its submissions), last_utc (when the last of them was received).
+        rank, team, affiliation (None until it is revealed), role, shown, scored (how many of its submissions), last_utc
+        (when the last of them was received).
     """
-    rows = [
-        row
-        for row in _scored_rows(arena, track, find_phase(arena, phase))
-        if as_of is None or row["received"] <= as_of
-    ]
-    sign = 1 if arena.manifest(track).direction == "higher" else -1
+    rows = read_scored(arena, track, find_phase(arena, phase), as_of)
+    sign = 1 if arena.manifests(arena.sheet(track, phase)).popitem()[1].direction == "higher" else -1
     teams: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
-        teams.setdefault(row["team"], []).append(row)
+        # Baselines of the host stand apart from one another: each is an entry of its own.
+        name = f"{row['team']}: {row['baseline']}" if row["baseline"] else row["team"]
+        teams.setdefault(name, []).append(row)
     best = {
         team: [sign * row["shown"] for row in mine if row["shown"] is not None]
         for team, mine in teams.items()
@@ -98,6 +130,8 @@ def list_shown(
         {
             "rank": int(places[team]) if team in places else None,
             "team": team,
+            "affiliation": teams[team][0]["affiliation"],
+            "role": "host" if teams[team][0]["organiser"] else "team",
             "shown": sign * ranked[team] if team in ranked else None,
             "scored": len(teams[team]),
             "last_utc": format_utc(max(row["received"] for row in teams[team])),
@@ -120,25 +154,59 @@ def find_phase(arena: Arena, name: str) -> Phase:
     return phases[name]
 
 
-def _scored_rows(arena: Arena, track: str, phase: Phase) -> list[dict[str, Any]]:
-    """Read every scored run of a track and phase, oldest first, with the newest score of each."""
+def read_scored(
+    arena: Arena, track: str, phase: Phase, as_of: datetime.datetime | None = None
+) -> list[dict[str, Any]]:
+    """Read the scored submissions of a track and phase, oldest first, each with the newest score that it had then.
+
+    Submissions that were disqualified or deleted by then are left out.
+    """
     arena.competition.track(track)
     asked = (
         select(
             SUBMISSION.c.id.label("submission"),
             SUBMISSION.c.team,
+            SUBMISSION.c.track,
+            SUBMISSION.c.phase,
             SUBMISSION.c.received,
+            SUBMISSION.c.model,
+            SUBMISSION.c.baseline,
             TEAM.c.organiser,
-            PUBLIC_SCORE.c.run,
-            PUBLIC_SCORE.c.scorer_version,
-            PUBLIC_SCORE.c.shown,
+            TEAM.c.affiliation,
+            TEAM.c.reveals_affiliation,
+            PUBLIC_SCORE,
         )
         .join(RUN, RUN.c.submission == SUBMISSION.c.id)
         .join(PUBLIC_SCORE, PUBLIC_SCORE.c.run == RUN.c.id)
         .join(TEAM, TEAM.c.name == SUBMISSION.c.team)
         .where(SUBMISSION.c.track == track, SUBMISSION.c.phase == phase.name, RUN.c.state == "scored")
-        .order_by(PUBLIC_SCORE.c.at)
+        .where(RUN.c.purpose != "audit")
+        .order_by(PUBLIC_SCORE.c.at, PUBLIC_SCORE.c.run)
     )
+    if as_of is not None:
+        asked = asked.where(SUBMISSION.c.received <= as_of, PUBLIC_SCORE.c.at <= as_of)
     with arena.store.reading() as connection:
-        newest = {row["run"]: dict(row) for row in connection.execute(asked).mappings()}
-    return sorted(newest.values(), key=lambda row: (row["received"], row["submission"]))
+        gone = list_gone(connection, as_of)
+        newest = {row["submission"]: dict(row) for row in connection.execute(asked).mappings()}
+    hidden = arena.competition.affiliations == "hidden"
+    for row in newest.values():
+        if hidden and not row["reveals_affiliation"]:
+            row["affiliation"] = None
+    kept = [row for row in newest.values() if row["submission"] not in gone]
+    return sorted(kept, key=lambda row: (row["received"], row["submission"]))
+
+
+def list_gone(connection: Connection, as_of: datetime.datetime | None = None) -> dict[str, str]:
+    """Return the submissions that organisers had taken off the boards by a time, each with what was done."""
+    asked = (
+        select(EVENT.c.about, EVENT.c.what).where(EVENT.c.what.in_((*OFF, *BACK))).order_by(EVENT.c.number)
+    )
+    if as_of is not None:
+        asked = asked.where(EVENT.c.at <= as_of)
+    off: dict[str, set[str]] = {}
+    for about, what in connection.execute(asked):
+        if what in OFF:
+            off.setdefault(about, set()).add(what)
+        else:
+            off.setdefault(about, set()).discard(OFF[BACK.index(what)])
+    return {about: sorted(done)[0] for about, done in off.items() if done}

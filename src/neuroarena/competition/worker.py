@@ -9,16 +9,25 @@ import os
 import secrets
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 
-from neuroarena.competition.arena import Arena
+from sqlalchemy.exc import DBAPIError
+
+from neuroarena import __version__
+from neuroarena.competition.arena import Arena, read_about
 from neuroarena.competition.intake import check_received
 from neuroarena.competition.queue import LEASE, Fenced, Job, claim, give_back, keep_alive
+from neuroarena.competition.schedules import DUTIES, claim_duty, enter_duties, finish_duty
 from neuroarena.competition.scorer import score_run
+from neuroarena.competition.tables import WORKER
+from neuroarena.errors import InputError
 
 LABELS = ("intake", "scorer")
 BEATS = 4  # of the heart, in one lease
 POLL_S = 0.5
+OUTAGE_S = 1.0
+ROUND_S = 5.0  # from one look at the duties to the next
 
 log = logging.getLogger(__name__)
 
@@ -31,6 +40,7 @@ def work(
     stop: threading.Event | None = None,
     report: Callable[[Job, str], None] | None = None,
     lease: datetime.timedelta = LEASE,
+    duties: bool = True,
 ) -> int:
     """Do jobs until told to stop, and return how many were done.
 
@@ -47,22 +57,57 @@ def work(
         Told of each job and how it ended.
     lease : timedelta
         How long a worker may be silent before another takes its job.
+    duties : bool
+        Whether boards, retention and other duties that are due are done as well.
+
+    Raises
+    ------
+    InputError
+        When the store belongs to another version of neuroarena.
     """
     owner = f"{socket.gethostname()[:30]}-{os.getpid()}-{secrets.token_hex(3)}"
     stop = stop or threading.Event()
-    done = 0
-    while not stop.is_set():
-        job = claim(arena.store, owner, labels, lease=lease)
-        if job is None:
-            if until_idle:
-                break
-            stop.wait(POLL_S)
-            continue
-        outcome = do_job(arena, job, lease)
-        if report is not None:
-            report(job, outcome)
-        done += 1
+    done, looked = 0, -ROUND_S
+    if duties:
+        enter_duties(arena)
+    with _signed_on(arena, owner, labels):
+        while not stop.is_set():
+            try:
+                if time.monotonic() - looked >= ROUND_S:
+                    _look_round(arena, owner, labels, duties)
+                    looked = time.monotonic()
+                job = claim(arena.store, owner, labels, lease=lease)
+                outcome = None if job is None else do_job(arena, job, lease)
+            except DBAPIError:
+                # The database restarts, or its disk is full: what was under way is taken up again after its lease.
+                log.exception("The database does not answer; trying again.")
+                stop.wait(OUTAGE_S)
+                continue
+            if job is None or outcome is None:
+                if until_idle:
+                    break
+                stop.wait(POLL_S)
+                continue
+            if report is not None:
+                report(job, outcome)
+            done += 1
     return done
+
+
+def check_version(arena: Arena) -> None:
+    """Refuse to work where the store belongs to another version.
+
+    Raises
+    ------
+    InputError
+    """
+    with arena.store.reading() as connection:
+        found = read_about(connection, "version")
+    if found != __version__:
+        raise InputError(
+            f"The store of {arena.competition.title} belongs to neuroarena {found}, and this is {__version__}. "
+            f"Install that version here, or bring the store up to date: neuroarena admin upgrade {arena.folder}"
+        )
 
 
 def do_job(arena: Arena, job: Job, lease: datetime.timedelta = LEASE) -> str:
@@ -84,6 +129,40 @@ def do_job(arena: Arena, job: Job, lease: datetime.timedelta = LEASE) -> str:
     return "done"
 
 
+def _look_round(arena: Arena, owner: str, labels: Sequence[str], duties: bool) -> None:
+    """Say that this worker lives, and do one duty that is due."""
+    check_version(arena)
+    with arena.store.writing() as connection:
+        seen = {"seen": arena.store.clock(connection)}
+        connection.execute(WORKER.update().where(WORKER.c.owner == owner).values(**seen))
+    claimed = claim_duty(arena, owner, labels) if duties else None
+    if claimed is None:
+        return
+    try:
+        outcome = DUTIES[claimed.name].act(arena)
+    except Exception as error:  # the border of the job runner: recorded, and tried again next time
+        log.exception("The duty %s failed.", claimed.name)
+        outcome = f"failed ({type(error).__name__})"
+    with contextlib.suppress(Fenced):
+        finish_duty(arena, claimed, outcome)
+
+
+@contextlib.contextmanager
+def _signed_on(arena: Arena, owner: str, labels: Sequence[str]) -> Iterator[None]:
+    """List this worker among those that are seen, until it ends."""
+    check_version(arena)
+    with arena.store.writing() as connection:
+        now = arena.store.clock(connection)
+        row = {"owner": owner, "labels": ",".join(labels), "version": __version__}
+        connection.execute(WORKER.insert().values(**row, started=now, seen=now))
+    try:
+        yield
+    finally:
+        with contextlib.suppress(DBAPIError), arena.store.writing() as connection:
+            stopped = {"stopped": arena.store.clock(connection)}
+            connection.execute(WORKER.update().where(WORKER.c.owner == owner).values(**stopped))
+
+
 @contextlib.contextmanager
 def _heartbeat(arena: Arena, job: Job, lease: datetime.timedelta) -> Iterator[None]:
     """Prolong the lease from a thread while the work goes on."""
@@ -93,6 +172,8 @@ def _heartbeat(arena: Arena, job: Job, lease: datetime.timedelta) -> Iterator[No
         while not ended.wait(lease.total_seconds() / BEATS):
             try:
                 keep_alive(arena.store, job, lease)
+            except DBAPIError:
+                continue  # an outage may be over before the lease is
             except Fenced:
                 return  # the write at the end of the work is refused by the fence
 
