@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import datetime
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import Connection, select
 
 from neuroarena.competition.admission import count_attempts, count_refunds
-from neuroarena.competition.arena import Arena, read_about
+from neuroarena.competition.arena import Arena
 from neuroarena.competition.events import newest_hash
 from neuroarena.competition.tables import PUBLIC_SCORE, RUN, SUBMISSION, TRANSITION
 from neuroarena.competition.teams import find_team
-from neuroarena.competition.times import format_aoe, format_utc
+from neuroarena.competition.times import day_of, format_aoe, format_utc, next_day
 from neuroarena.errors import InputError
 
 ATTEMPT = {"reserved": "reserved", "used": "counts", "freed": "free", "refunded": "refunded"}
@@ -31,63 +32,71 @@ def read_receipt(arena: Arena, token: str, submission: str) -> dict[str, Any]:
         row = connection.execute(asked).mappings().first()
         if row is None:
             raise InputError(f'Your team has no submission "{submission}".')
-        run = connection.execute(select(RUN).where(RUN.c.submission == submission)).mappings().one()
-        states = connection.execute(
-            select(TRANSITION).where(TRANSITION.c.run == run["id"]).order_by(TRANSITION.c.number)
+        return make_receipt(connection, arena, dict(row))
+
+
+def make_receipt(connection: Connection, arena: Arena, row: dict[str, Any]) -> dict[str, Any]:
+    """Return the receipt of a submission; of several runs the newest is told, and the others are listed."""
+    runs = list(
+        connection.execute(
+            select(RUN)
+            .where(RUN.c.submission == row["id"], RUN.c.purpose != "audit")
+            .order_by(RUN.c.not_before, RUN.c.id)
         ).mappings()
-        score = (
-            connection.execute(
-                select(PUBLIC_SCORE).where(PUBLIC_SCORE.c.run == run["id"]).order_by(PUBLIC_SCORE.c.at.desc())
-            )
-            .mappings()
-            .first()
-        )
-        phase = arena.competition.phase(row["phase"])
-        used = count_attempts(connection, team, phase.name, row["utc_day"])
-        allowed = None
-        if phase.per_day is not None:
-            allowed = phase.per_day + count_refunds(connection, team, phase.name, row["utc_day"])
-        return {
-            "id": row["id"],
-            "team": team,
-            "track": row["track"],
-            "phase": row["phase"],
-            "received_utc": format_utc(row["received"]),
-            "received_aoe": format_aoe(row["received"]),
-            "file": row["file"],
-            "sha256": row["sha256"],
-            "bytes": row["bytes"],
-            "kind": row["kind"],
-            "model": row["model"],
-            "state": run["state"],
-            "reason": run["reason"],
-            "fault": run["fault"],
-            "attempt": ATTEMPT[row["slot"]],
-            "used": f"{used} of {allowed}" if allowed is not None else f"{used}, no cap",
-            "states": [
-                {"state": each["state"], "at": format_utc(each["at"]), "reason": each["reason"]}
-                for each in states
-            ],
-            "score": None if score is None else _describe_score(dict(score)),
-            "manifest_hash": arena.manifest(row["track"]).hash,
-            "truth_commitment": read_about(connection, f"sealed:{row['track']}"),
-            "event_hash": newest_hash(connection),
-            "replay": _replay_command(arena, dict(row)),
-        }
+    )
+    run = dict(next((each for each in runs if each["purpose"] == "submission"), runs[0]))
+    told = next((dict(each) for each in reversed(runs) if each["state"] == "scored"), run)
+    score = find_score(connection, told["id"])
+    about = arena.about(arena.sheet(row["track"], row["phase"]))
+    return {
+        "id": row["id"],
+        "team": row["team"],
+        "track": row["track"],
+        "phase": row["phase"],
+        "received_utc": format_utc(row["received"]),
+        "received_aoe": format_aoe(row["received"]),
+        "file": row["file"],
+        "sha256": row["sha256"],
+        "bytes": row["bytes"],
+        "kind": row["kind"],
+        "model": row["model"],
+        "external_data": row["external_data"],
+        "state": told["state"],
+        "reason": told["reason"],
+        "fault": told["fault"],
+        "disqualified": row["disqualified"],
+        **_describe_attempts(connection, arena, row),
+        "states": [
+            {"state": each["state"], "at": format_utc(each["at"]), "reason": each["reason"]}
+            for each in _read_states(connection, run["id"])
+        ],
+        "reruns": [
+            {"run": each["id"], "state": each["state"]} for each in runs if each["purpose"] == "rerun"
+        ],
+        "runtime_digest": told["runtime_digest"],
+        "scorer_version": None if score is None else score["scorer_version"],
+        "manifest_hash": about["manifest_hash"],
+        "key_commitment": about["key_commitment"],
+        "truth_commitment": about["truth_commitment"],
+        "shown_score": None if score is None else score["shown"],
+        "score": None if score is None else _describe_score(score),
+        "event_hash": newest_hash(connection),
+        "replay": _replay_command(arena, row),
+    }
 
 
 def list_submissions(arena: Arena, token: str) -> list[dict[str, Any]]:
     """List a team's submissions, oldest first, one short row each."""
     team = find_team(arena, token, "read")
     asked = (
-        select(SUBMISSION, RUN.c.state, RUN.c.reason, PUBLIC_SCORE.c.sentence)
+        select(SUBMISSION, RUN.c.id.label("run"), RUN.c.state, RUN.c.reason)
         .join(RUN, RUN.c.submission == SUBMISSION.c.id)
-        .outerjoin(PUBLIC_SCORE, PUBLIC_SCORE.c.run == RUN.c.id)
-        .where(SUBMISSION.c.team == team)
+        .where(SUBMISSION.c.team == team, RUN.c.purpose == "submission")
         .order_by(SUBMISSION.c.received, SUBMISSION.c.id)
     )
     with arena.store.reading() as connection:
-        rows = connection.execute(asked).mappings().all()
+        rows = [dict(row) for row in connection.execute(asked).mappings()]
+        scores = {row["id"]: find_score(connection, row["run"]) for row in rows}
     return [
         {
             "id": row["id"],
@@ -97,11 +106,43 @@ def list_submissions(arena: Arena, token: str) -> list[dict[str, Any]]:
             "file": row["file"],
             "state": row["state"],
             "attempt": ATTEMPT[row["slot"]],
-            "score": row["sentence"],
+            "score": (scores[row["id"]] or {}).get("sentence"),
             "reason": row["reason"],
         }
         for row in rows
     ]
+
+
+def find_score(connection: Connection, run: str) -> dict[str, Any] | None:
+    """Return the public score of a run by the newest scorer; None when it has none."""
+    asked = select(PUBLIC_SCORE).where(PUBLIC_SCORE.c.run == run).order_by(PUBLIC_SCORE.c.at.desc())
+    row = connection.execute(asked).mappings().first()
+    return None if row is None else dict(row)
+
+
+def _read_states(connection: Connection, run: str) -> list[dict[str, Any]]:
+    asked = select(TRANSITION).where(TRANSITION.c.run == run).order_by(TRANSITION.c.number)
+    return [dict(each) for each in connection.execute(asked).mappings()]
+
+
+def _describe_attempts(connection: Connection, arena: Arena, row: dict[str, Any]) -> dict[str, Any]:
+    """Return what a submission cost, how many attempts of that day are used, and when the next one is free."""
+    phase, team, day = arena.competition.phase(row["phase"]), row["team"], row["utc_day"]
+    used = count_attempts(connection, team, phase.name, day)
+    said = {"attempt": ATTEMPT[row["slot"]], "used": f"{used}, no cap", "next_free_utc": None}
+    if phase.per_day is None:
+        return said
+    allowed = phase.per_day + count_refunds(connection, team, phase.name, day)
+    now = arena.store.clock(connection)
+    today = day_of(now)
+    free: datetime.datetime | None = now
+    if (
+        day == today and used >= allowed
+    ):  # only the day of the submission is told: another day has its own count
+        free = next_day(today) if next_day(today) < phase.end else None
+    said["used"] = f"{used} of {allowed}"
+    said["next_free_utc"] = None if free is None or now >= phase.end else format_utc(free)
+    return said
 
 
 def _describe_score(row: dict[str, Any]) -> dict[str, Any]:
@@ -110,6 +151,7 @@ def _describe_score(row: dict[str, Any]) -> dict[str, Any]:
         "shown": row["shown"],
         "interval": interval,
         "n_units": row["n_units"],
+        "parts": row["parts"],
         "sentence": row["sentence"],
         "scorer_version": row["scorer_version"],
         "at": format_utc(row["at"]),
@@ -121,6 +163,8 @@ def _replay_command(arena: Arena, row: dict[str, Any]) -> str:
     track = arena.competition.track(row["track"])
     if arena.competition.phase(row["phase"]).sealed:
         return f"neuroarena check submission {track.benchmark} {row['file']}"
-    split = f" --split {track.split}" if track.split else ""
-    chosen = "".join(f" -O {name}={value}" for name, value in track.options.items())
-    return f"neuroarena score {track.benchmark} {row['file']}{split}{chosen}"
+    sheet = track.sheets.get(row["phase"])
+    split = (sheet.split if sheet is not None else None) or track.split
+    options = {**track.options, **(sheet.options if sheet is not None else {})}
+    chosen = "".join(f" -O {name}={value}" for name, value in options.items())
+    return f"neuroarena score {track.benchmark} {row['file']}{f' --split {split}' if split else ''}{chosen}"

@@ -6,18 +6,19 @@ import datetime
 import hashlib
 import hmac
 import secrets
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from sqlalchemy import Connection, select
 
 from neuroarena.competition.arena import Arena
 from neuroarena.competition.events import append_event
-from neuroarena.competition.tables import ACCEPTANCE, TEAM, TOKEN
+from neuroarena.competition.tables import ACCEPTANCE, MEMBER, TEAM, TERMS, TOKEN
 from neuroarena.errors import InputError
 
 Scope = Literal["submit", "read"]
 SCOPES: tuple[str, ...] = get_args(Scope)
 MOST_CHARACTERS = 64
+MOST_MEMBER = 200
 _WRONG = "The token is not valid. Ask the organisers for a new one."
 
 
@@ -36,7 +37,7 @@ def add_team(arena: Arena, name: str, *, affiliation: str | None = None, organis
         )
     with arena.store.writing(f"team:{name}") as connection:
         now = arena.store.clock(connection)
-        if _exists(connection, name):
+        if connection.execute(select(TEAM.c.name).where(TEAM.c.name == name)).first() is not None:
             raise InputError(f'A team is called "{name}" already. Choose another name.')
         row = {
             "affiliation": affiliation,
@@ -48,12 +49,90 @@ def add_team(arena: Arena, name: str, *, affiliation: str | None = None, organis
         append_event(connection, now, "organiser", "team", name, {"organiser": organiser})
 
 
+def add_member(arena: Arena, team: str, name: str, contact: str | None = None) -> None:
+    """Write that a person belongs to a team; one who left may come back.
+
+    Raises
+    ------
+    InputError
+        When there is no such team, the name cannot be printed, or the person is in a team already.
+    """
+    if not name.strip() or len(name) > MOST_MEMBER or not name.isprintable():
+        raise InputError(f"{name!r} cannot be the name of a person: it takes 1 to {MOST_MEMBER} characters.")
+    with arena.store.writing(f"team:{team}") as connection:
+        now = arena.store.clock(connection)
+        _demand_team(connection, team)
+        asked = select(MEMBER.c.team).where(MEMBER.c.name == name, MEMBER.c.left.is_(None))
+        there = connection.execute(asked).scalar()
+        if there is not None:
+            # Caps are per team: whoever is in two has twice as many attempts.
+            raise InputError(f'"{name}" belongs to the team "{there}" already.')
+        connection.execute(MEMBER.delete().where(MEMBER.c.team == team, MEMBER.c.name == name))
+        connection.execute(MEMBER.insert().values(team=team, name=name, contact=contact, joined=now))
+        append_event(connection, now, "organiser", "member", team, {"name_sha256": _hash(name)})
+
+
+def remove_member(arena: Arena, team: str, name: str) -> None:
+    """Write that a person has left a team.
+
+    Raises
+    ------
+    InputError
+        When the team has no such member.
+    """
+    with arena.store.writing(f"team:{team}") as connection:
+        now = arena.store.clock(connection)
+        mine = (MEMBER.c.team == team, MEMBER.c.name == name, MEMBER.c.left.is_(None))
+        if connection.execute(MEMBER.update().where(*mine).values(left=now)).rowcount != 1:
+            raise InputError(f'The team "{team}" has no member "{name}".')
+        append_event(connection, now, "organiser", "member left", team, {"name_sha256": _hash(name)})
+
+
+def list_members(connection: Connection, team: str) -> list[str]:
+    """List the people of a team by name."""
+    asked = select(MEMBER.c.name).where(MEMBER.c.team == team, MEMBER.c.left.is_(None))
+    return list(connection.execute(asked.order_by(MEMBER.c.joined, MEMBER.c.name)).scalars())
+
+
+def reveal_affiliation(arena: Arena, team: str, affiliation: str | None = None) -> None:
+    """Show the affiliation of a team on boards from now on.
+
+    Raises
+    ------
+    InputError
+        When there is no such team, or it has no affiliation.
+    """
+    with arena.store.writing(f"team:{team}") as connection:
+        now = arena.store.clock(connection)
+        row = _demand_team(connection, team)
+        shown = affiliation or row["affiliation"]
+        if not shown:
+            raise InputError(f'The team "{team}" has given no affiliation. Name it with --affiliation.')
+        values = {"affiliation": shown, "reveals_affiliation": True}
+        connection.execute(TEAM.update().where(TEAM.c.name == team).values(**values))
+        append_event(connection, now, "organiser", "affiliation", team, {"affiliation": shown})
+
+
+def write_terms(connection: Connection, now: datetime.datetime, arena: Arena) -> int:
+    """Write the terms as a new version if they are new, and return the number of the version in force."""
+    rows = connection.execute(select(TERMS.c.version, TERMS.c.sha256).order_by(TERMS.c.version)).all()
+    known = {sha256: version for version, sha256 in rows}
+    sha256 = arena.terms_sha256
+    if sha256 not in known:
+        known[sha256] = len(rows) + 1
+        row = {"version": known[sha256], "sha256": sha256, "text": arena.competition.terms, "since": now}
+        connection.execute(TERMS.insert().values(**row))
+        append_event(connection, now, "organiser", "new terms", sha256, {"version": known[sha256]})
+    return int(known[sha256])
+
+
 def accept_terms(arena: Arena, team: str) -> None:
     """Record that a team accepts the terms as they stand; accepting twice changes nothing."""
     with arena.store.writing(f"team:{team}") as connection:
         if has_accepted(connection, team, arena.terms_sha256):
             return
         now = arena.store.clock(connection)
+        write_terms(connection, now, arena)
         connection.execute(
             ACCEPTANCE.insert().values(team=team, terms_sha256=arena.terms_sha256, accepted=now)
         )
@@ -81,8 +160,7 @@ def issue_token(arena: Arena, team: str, *, scope: Scope = "submit", days: float
     identity, secret = secrets.token_hex(6), secrets.token_urlsafe(32)
     with arena.store.writing() as connection:
         now = arena.store.clock(connection)
-        if not _exists(connection, team):
-            raise InputError(f'There is no team "{team}". Let it in first: neuroarena admin team DIR NAME')
+        _demand_team(connection, team)
         row = {"team": team, "scope": scope, "secret_sha256": _hash(secret), "created": now}
         expires = now + datetime.timedelta(days=days)
         connection.execute(TOKEN.insert().values(id=identity, expires=expires, **row))
@@ -130,8 +208,11 @@ def find_team(arena: Arena, token: str, scope: Scope) -> str:
     return str(row["team"])
 
 
-def _exists(connection: Connection, team: str) -> bool:
-    return connection.execute(select(TEAM.c.name).where(TEAM.c.name == team)).first() is not None
+def _demand_team(connection: Connection, team: str) -> dict[str, Any]:
+    row = connection.execute(select(TEAM).where(TEAM.c.name == team)).mappings().first()
+    if row is None:
+        raise InputError(f'There is no team "{team}". Let it in first: neuroarena admin team DIR NAME')
+    return dict(row)
 
 
 def _hash(secret: str) -> str:

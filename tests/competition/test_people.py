@@ -1,0 +1,118 @@
+"""Teams, members, documents and terms: who may hand in, and what must be there to be ranked."""
+
+from __future__ import annotations
+
+import pytest
+from sqlalchemy import select
+
+from arena_making import FILE, join, make_arena, write_answers
+from command_line import neuroarena_in
+from neuroarena.competition import open_arena
+from neuroarena.competition.documents import hand_in_document
+from neuroarena.competition.final import rank_finally
+from neuroarena.competition.intake import submit
+from neuroarena.competition.tables import TERMS
+from neuroarena.competition.teams import accept_terms, add_member, issue_token, remove_member
+from neuroarena.competition.worker import work
+from neuroarena.errors import InputError
+
+RULES = (
+    FILE
+    + """
+[[documents]]
+name = "method"
+title = "Description of the method"
+formats = ["pdf", "md"]
+due = "2026-03-12 00:00 UTC"
+
+[eligibility]
+members_named = true
+"""
+)
+
+
+@pytest.fixture
+def strict(tmp_path, clock):
+    return make_arena(tmp_path, clock, RULES)
+
+
+def test_a_team_names_its_members_before_it_may_submit(strict, tmp_path):
+    token = join(strict, "reds")
+    answers = write_answers(tmp_path / "mine.parquet")
+    with pytest.raises(InputError, match="must name its members first"):
+        submit(strict, token, "commands", answers)
+    add_member(strict, "reds", "Ada")
+    submit(strict, token, "commands", answers)
+    join(strict, "blues")
+    with pytest.raises(InputError, match='"Ada" belongs to the team "reds" already'):
+        add_member(strict, "blues", "Ada")
+    remove_member(strict, "reds", "Ada")
+    add_member(strict, "blues", "Ada")
+    said = neuroarena_in(tmp_path, "admin", "member", str(strict.folder), "blues")
+    assert said.stdout == "Ada\n"
+    with pytest.raises(InputError, match='has no member "Ada"'):
+        remove_member(strict, "reds", "Ada")
+
+
+def test_a_team_without_its_document_is_not_in_the_final_ranking(strict, clock, tmp_path):
+    clock.set("2026-03-10 12:00 UTC")
+    tokens = {}
+    for team in ("reds", "blues"):
+        tokens[team] = join(strict, team)
+        add_member(strict, team, f"Ada of {team}")
+        submit(strict, tokens[team], "commands", write_answers(tmp_path / "mine.parquet", wrong=2))
+    work(strict, until_idle=True)
+    with pytest.raises(InputError, match="No team can be ranked"):
+        rank_finally(strict, "commands")
+    (tmp_path / "method.md").write_text("# How we did it\n")
+    hand_in_document(strict, tokens["reds"], "commands", "method", tmp_path / "method.md")
+    ranking = rank_finally(strict, "commands")
+    assert list(ranking.board.rankings[0].table["team"]) == ["reds"]
+    assert ranking.left_out == {"blues": 'the document "Description of the method" is missing'}
+    clock.set("2026-03-12 00:00 UTC")
+    with pytest.raises(InputError, match="was due until 2026-03-12 00:00:00 UTC"):
+        hand_in_document(strict, tokens["blues"], "commands", "method", tmp_path / "method.md")
+
+
+DOCUMENTS = {
+    "another name": ("poster", "a.md", b"text", 'asks for no document "poster"'),
+    "another ending": ("method", "a.docx", b"text", "ends in .pdf or .md"),
+    "not a PDF": ("method", "a.pdf", b"text", "this is not a PDF file"),
+    "not text": ("method", "a.md", b"a\0b", "this is not text"),
+}
+
+
+@pytest.mark.parametrize("case", DOCUMENTS)
+def test_a_document_that_is_not_one_is_refused(strict, tmp_path, case):
+    name, file, content, sentence = DOCUMENTS[case]
+    (tmp_path / file).write_bytes(content)
+    with pytest.raises(InputError, match=sentence):
+        hand_in_document(strict, join(strict, "reds"), "commands", name, tmp_path / file)
+
+
+def test_new_terms_are_a_new_version_and_must_be_accepted_anew(arena, token, clock, tmp_path):
+    answers = write_answers(tmp_path / "mine.parquet")
+    submit(arena, token, "commands", answers)
+    file = arena.folder / "competition.toml"
+    file.write_text(file.read_text().replace("Be honest.", "Be honest, and declare everything."))
+    changed = open_arena(arena.folder, clock)
+    with pytest.raises(InputError, match="has not accepted the terms"):
+        submit(changed, token, "commands", answers)
+    accept_terms(changed, "reds")
+    submit(changed, token, "commands", answers)
+    with changed.store.reading() as connection:
+        versions = connection.execute(select(TERMS.c.version, TERMS.c.text).order_by(TERMS.c.version)).all()
+    assert [tuple(row) for row in versions] == [
+        (1, "Be honest."),
+        (2, "Be honest, and declare everything."),
+    ]
+
+
+def test_a_token_is_invalid_after_its_time(arena, clock, tmp_path):
+    join(arena, "reds")
+    short = issue_token(arena, "reds", days=1)
+    answers = write_answers(tmp_path / "mine.parquet")
+    submit(arena, short, "commands", answers)
+    clock.pass_s(86400)
+    with pytest.raises(InputError, match="not valid"):
+        submit(arena, short, "commands", answers)
