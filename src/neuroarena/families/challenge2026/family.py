@@ -16,6 +16,7 @@ class Challenge2026:
     title = "EEG/EMG challenge 2026: what spans its five tracks"
     definitions = ("2026",)
     rules = "neuroarena.families.challenge2026.definition:RULES"
+    competition = "neuroarena.families.challenge2026/competition.toml"
     standings = "neuroarena.families.challenge2026.standings:STANDINGS"
 
     def tasks(self, definition: str) -> tuple[str, ...]:

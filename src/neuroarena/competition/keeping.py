@@ -1,0 +1,272 @@
+"""Keep a competition safe: backup, restore with every hash checked, export of everything, upgrade."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import hashlib
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import make_url, select
+
+from neuroarena import __version__, atomic
+from neuroarena.competition.arena import (
+    DEPLOYMENT,
+    EMBEDDED,
+    FILE,
+    Arena,
+    open_arena,
+    place_database,
+    write_about,
+)
+from neuroarena.competition.checking import ENDING
+from neuroarena.competition.events import append_event, newest_hash, verify_events
+from neuroarena.competition.store import create_store
+from neuroarena.competition.tables import ANSWER, METADATA, PUBLIC_SCORE, RUN, SUBMISSION
+from neuroarena.errors import InputError, NeuroarenaError
+
+CONTENTS = "backup.json"
+SQLITE_COPY, POSTGRES_COPY = "store.sqlite", "store.dump"
+# Never exported: hashes of secrets say nothing to anybody, and belong nowhere else.
+SECRET_COLUMNS = {("token", "secret_sha256")}
+
+
+def back_up(arena: Arena, target: str | Path) -> Path:
+    """Copy a competition into a new folder, consistent also while it is in use.
+
+    The store is copied first, then the vault, then the files: a row never refers to something that was not there before
+    it, so that the copy has everything that its rows name.
+
+    Raises
+    ------
+    InputError
+        When the folder exists already.
+    """
+    target = Path(target)
+    if target.exists():
+        raise InputError(f"{target} exists already. Name a new folder for the backup.")
+    with atomic.building(target) as building:
+        _copy_store(arena, building)
+        shutil.copytree(arena.vault.folder, building / "vault", ignore=_without_database)
+        arena.vault.backup_database(building / "vault" / "vault.sqlite")
+        for name in ("orders", "artifacts", "public"):
+            if (arena.folder / name).exists():
+                shutil.copytree(
+                    arena.folder / name, building / name, ignore=shutil.ignore_patterns(".*.part")
+                )
+        shutil.copyfile(arena.folder / FILE, building / FILE)
+        for private in ("vault", "orders"):
+            (building / private).chmod(0o700)
+        files = {
+            str(path.relative_to(building)): _hash(path)
+            for path in sorted(building.rglob("*"))
+            if path.is_file()
+        }
+        atomic.write_json(building / CONTENTS, {"schema_version": 1, "version": __version__, "files": files})
+        building.chmod(0o700)
+        os.replace(building, target)
+    return target
+
+
+def restore(source: str | Path, folder: str | Path, database: str = EMBEDDED) -> Arena:
+    """Set a competition up from a backup, after every hash was compared; return it.
+
+    Parameters
+    ----------
+    source, folder : path
+        The backup, and a new folder.
+    database : str
+        Address of an empty PostgreSQL database for a backup of one; by default a SQLite file in the folder.
+
+    Raises
+    ------
+    InputError
+        When a file is missing or damaged, the list of events was changed, or the folder is in use; nothing is left.
+    """
+    source, folder = Path(source), Path(folder)
+    if folder.exists():
+        raise InputError(f"{folder} exists already. Name a new folder to restore to.")
+    _check_files(source)
+    dump = (source / POSTGRES_COPY).exists()
+    if dump == (database == EMBEDDED):
+        wanted = "of PostgreSQL; name an empty database with --database" if dump else "of SQLite"
+        raise InputError(f"{source}: this is a backup {wanted}.")
+    folder.mkdir(parents=True)
+    try:
+        for name in ("vault", "orders", "artifacts", "public"):
+            if (source / name).exists():
+                shutil.copytree(source / name, folder / name)
+        shutil.copyfile(source / FILE, folder / FILE)
+        if dump:
+            _run_postgres(
+                "pg_restore", database, "--no-owner", "--exit-on-error", str(source / POSTGRES_COPY)
+            )
+        else:
+            shutil.copyfile(source / SQLITE_COPY, folder / SQLITE_COPY)
+        atomic.write_text(folder / DEPLOYMENT, f"database = {json.dumps(database)}\n")
+        for private in ("vault", "orders"):
+            (folder / private).chmod(0o700)
+        arena = open_arena(folder)
+        verify_arena(arena)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    with arena.store.writing() as connection:
+        append_event(
+            connection,
+            arena.store.clock(connection),
+            "organiser",
+            "restored from backup",
+            arena.competition.name,
+        )
+    return arena
+
+
+def verify_arena(arena: Arena) -> dict[str, int]:
+    """Verify the list of events, every kept file and every score, and return how many of each there are.
+
+    Raises
+    ------
+    NeuroarenaError
+        At the first thing that is missing or was changed.
+    """
+    with arena.store.reading() as connection:
+        n_events = verify_events(connection)
+        submitted = connection.execute(
+            select(SUBMISSION.c.sha256, SUBMISSION.c.kind).where(SUBMISSION.c.file_removed.is_(None))
+        ).all()
+        answers = connection.execute(select(ANSWER.c.sha256)).scalars().all()
+        asked = select(
+            PUBLIC_SCORE.c.run, PUBLIC_SCORE.c.scorer_version, SUBMISSION.c.track, SUBMISSION.c.phase
+        )
+        asked = asked.join(RUN, RUN.c.id == PUBLIC_SCORE.c.run).join(
+            SUBMISSION, SUBMISSION.c.id == RUN.c.submission
+        )
+        scored = connection.execute(asked).all()
+    files = {(sha256, ENDING[kind]) for sha256, kind in submitted} | {(each, ".parquet") for each in answers}
+    for sha256, ending in sorted(files):
+        arena.artifacts.open(sha256, ending)
+    for run, version, track, phase in scored:
+        for part in arena.parts(arena.sheet(track, phase)):
+            if arena.vault.read_scores(run, version, part) is None:
+                raise NeuroarenaError(f"The vault has no unit scores of run {run}.")
+    return {"events": n_events, "files": len(files), "scores": len(scored)}
+
+
+def export(arena: Arena, target: str | Path) -> dict[str, int]:
+    """Write every table as CSV into a new folder, with what is public; nothing of the vault. Return rows by table.
+
+    Raises
+    ------
+    InputError
+        When the folder exists already.
+    """
+    target = Path(target)
+    if target.exists():
+        raise InputError(f"{target} exists already. Name a new folder for the export.")
+    counts = {}
+    with atomic.building(target) as building, arena.store.reading() as connection:
+        for table in METADATA.sorted_tables:
+            columns = [column for column in table.columns if (table.name, column.name) not in SECRET_COLUMNS]
+            rows = connection.execute(select(*columns).order_by(*table.primary_key.columns))
+            with (building / f"{table.name}.csv").open("w", encoding="utf-8", newline="") as file:
+                writer = csv.writer(file, lineterminator="\n")
+                writer.writerow([column.name for column in columns])
+                counts[table.name] = 0
+                for row in rows:
+                    writer.writerow([_plain(value) for value in row])
+                    counts[table.name] += 1
+        atomic.write_json(
+            building / "about.json", {"version": __version__, "event_hash": newest_hash(connection)}
+        )
+        shutil.copyfile(arena.folder / FILE, building / FILE)
+        if (arena.folder / "public").exists():
+            shutil.copytree(arena.folder / "public", building / "public")
+        os.replace(building, target)
+    return counts
+
+
+def upgrade_arena(folder: str | Path) -> Arena:
+    """Bring the store of a competition up to the version of this neuroarena; workers of the older one then stop."""
+    create_store(place_database(Path(folder)))
+    arena = open_arena(folder)
+    with arena.store.writing() as connection:
+        now = arena.store.clock(connection)
+        write_about(connection, "version", __version__)
+        append_event(
+            connection, now, "organiser", "upgrade", arena.competition.name, {"version": __version__}
+        )
+    return arena
+
+
+def _copy_store(arena: Arena, target: Path) -> None:
+    url = arena.store.url
+    if not url.startswith("sqlite:///"):
+        _run_postgres("pg_dump", url, "-Fc", "-f", str(target / POSTGRES_COPY))
+        return
+    place = url.removeprefix("sqlite:///")
+    with (
+        contextlib.closing(sqlite3.connect(place, timeout=30)) as store,
+        contextlib.closing(sqlite3.connect(target / SQLITE_COPY)) as copy,
+    ):
+        # In one step: in several, every foreign write starts the copy anew, and it never ends under load.
+        store.backup(copy, pages=-1)
+
+
+def _run_postgres(program: str, address: str, *words: str) -> None:
+    """Run a program of PostgreSQL on a database; others cannot read its password in the environment."""
+    url = make_url(address)
+    environment = dict(os.environ)
+    if url.password is not None:
+        environment["PGPASSWORD"] = str(url.password)
+    plain = url.set(drivername="postgresql", password=None).render_as_string(hide_password=False)
+    found = shutil.which(program) or next(
+        (str(path) for path in sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{program}"), reverse=True)),
+        None,
+    )
+    if found is None:
+        raise InputError(f"{program} is not installed; it comes with the client programs of PostgreSQL.")
+    ran = subprocess.run(
+        [found, f"--dbname={plain}", *words], env=environment, capture_output=True, text=True, check=False
+    )
+    if ran.returncode != 0:
+        said = ran.stderr.strip().splitlines()
+        raise NeuroarenaError(f"{program} failed: {said[-1] if said else ran.returncode}.")
+
+
+def _check_files(source: Path) -> None:
+    try:
+        said: dict[str, Any] = json.loads((source / CONTENTS).read_text(encoding="utf-8"))
+        files: dict[str, str] = said["files"]
+    except (OSError, ValueError, KeyError) as error:
+        raise InputError(
+            f"{source}: this is not a backup. Expected a folder of neuroarena admin backup."
+        ) from error
+    for name, sha256 in files.items():
+        if not (source / name).is_file():
+            raise InputError(f"{source / name}: this file of the backup is missing. Nothing was restored.")
+        if _hash(source / name) != sha256:
+            raise InputError(
+                f"{source / name}: this file has changed since the backup. Nothing was restored."
+            )
+
+
+def _without_database(folder: str, names: list[str]) -> list[str]:  # noqa: ARG001 - the form of shutil
+    return [name for name in names if name.startswith(("vault.sqlite", "."))]
+
+
+def _plain(value: Any) -> Any:
+    if value is None or isinstance(value, str | int | float):
+        return value
+    return value.isoformat() if hasattr(value, "isoformat") else json.dumps(value, sort_keys=True)
+
+
+def _hash(path: Path) -> str:
+    with path.open("rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()
