@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from neuroarena.cli.options import Json
-from neuroarena.cli.output import format_value, print_json, print_table
+from neuroarena.cli.output import print_json
 
 app = typer.Typer(help="Set up and run a competition (extra: competition).", no_args_is_help=True)
 
@@ -23,7 +23,12 @@ def _root() -> None:
 @app.command("init")
 def init(
     folder: Folder,
-    file: Annotated[Path, typer.Option("--from", metavar="FILE", help="The competition file (TOML).")],
+    file: Annotated[
+        str,
+        typer.Option(
+            "--from", metavar="FILE|NAME", help="The competition file (TOML), or the name of a ready one."
+        ),
+    ],
     database: Annotated[
         str | None,
         typer.Option("--database", help="Address of a PostgreSQL database; by default a SQLite file in DIR."),
@@ -31,20 +36,24 @@ def init(
 ) -> None:
     """Set up a competition in a new folder; it is closed until `admin open`."""
     from neuroarena.competition.arena import EMBEDDED, create_arena
+    from neuroarena.competition.ready import find_file
 
-    arena = create_arena(folder, file, database or EMBEDDED)
+    arena = create_arena(folder, find_file(file), database or EMBEDDED)
     print(f"{arena.competition.title} is set up in {folder}. Next: neuroarena admin seal {folder} TRACK")
 
 
 @app.command("check")
 def check(folder: Folder, as_json: Json = False) -> None:
     """Say whether the configuration is valid, when its phases are, and what is missing before it can open."""
+    from dataclasses import asdict
+
     from neuroarena.competition import open_arena
+    from neuroarena.competition.budget import measure_budgets
     from neuroarena.competition.opening import list_missing
     from neuroarena.competition.times import format_aoe, format_utc
 
     arena = open_arena(folder)
-    missing = list_missing(arena)
+    missing, budgets = list_missing(arena), measure_budgets(arena)
     phases = [
         {
             "phase": phase.name,
@@ -57,7 +66,8 @@ def check(folder: Folder, as_json: Json = False) -> None:
         for phase in arena.competition.phases
     ]
     if as_json:
-        print_json({"title": arena.competition.title, "phases": phases, "before_opening": missing})
+        said = {"title": arena.competition.title, "phases": phases, "before_opening": missing}
+        print_json({**said, "leak_budget": [asdict(each) for each in budgets]})
         return
     print(f"{arena.competition.title}: the configuration is valid.")
     for phase in phases:
@@ -65,6 +75,10 @@ def check(folder: Folder, as_json: Json = False) -> None:
         print(
             f"  {phase['phase']}: {phase['start']} to {phase['end']} ({phase['end_aoe']}), {phase['display']}, {cap}"
         )
+    if budgets:
+        print("Leak budget:")
+    for budget in budgets:
+        print(f"  {budget.sentence}")
     if missing:
         print("Before opening:")
     for sentence in missing:
@@ -76,12 +90,15 @@ def seal(
     folder: Folder,
     track: Annotated[str, typer.Argument(help="Name of a track.")],
     data: Annotated[str | None, typer.Option("--data", help="Folder of the track's data.")] = None,
+    phase: Annotated[
+        str | None, typer.Option("--phase", help="Seal the questions that only this phase asks.")
+    ] = None,
 ) -> None:
     """Read the truth of a track from its data, put it into the vault, and publish rules, ids and a commitment."""
     from neuroarena.competition import open_arena, seal_track
 
-    commitment = seal_track(open_arena(folder), track, data)
-    print(f"{track}: sealed. Commitment to publish: {commitment}")
+    for part, commitment in seal_track(open_arena(folder), track, data, phase).items():
+        print(f"{track}{'/' + part if part else ''}: sealed. Commitment to publish: {commitment}")
 
 
 @app.command("open")
@@ -121,10 +138,18 @@ def team(
     organiser: Annotated[
         bool, typer.Option("--organiser", help="A team of the organisers: marked, and without prizes.")
     ] = False,
+    reveal: Annotated[
+        bool, typer.Option("--reveal", help="Show the affiliation of a team that is in.")
+    ] = False,
 ) -> None:
-    """Let a team in."""
+    """Let a team in, or reveal the affiliation of one."""
     from neuroarena.competition import add_team, open_arena
+    from neuroarena.competition.teams import reveal_affiliation
 
+    if reveal:
+        reveal_affiliation(open_arena(folder), name, affiliation)
+        print(f'The affiliation of the team "{name}" is shown from now on.')
+        return
     add_team(open_arena(folder), name, affiliation=affiliation, organiser=organiser)
     print(f'The team "{name}" is in. Give it a token: neuroarena admin token {folder} "{name}"')
 
@@ -167,48 +192,6 @@ def _hand_out(token: str, out: Path | None) -> None:
     with open(os.open(out, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
         file.write(f"{token}\n")
     print(f"The token is in {out}. Hand it over; it cannot be shown again.")
-
-
-@app.command("board")
-def board(
-    folder: Folder,
-    track: Annotated[str, typer.Argument(help="Name of a track.")],
-    phase: Annotated[str, typer.Option("--phase", help="Name of a phase.")],
-    as_of: Annotated[
-        str | None, typer.Option("--as-of", metavar="TIME", help='As of this time: "2026-10-25 12:00 UTC".')
-    ] = None,
-    final: Annotated[
-        bool, typer.Option("--final", help="By the competition's final rule, instead of best-ever.")
-    ] = False,
-    organiser: Annotated[
-        bool, typer.Option("--organiser", help="Of a sealed phase, the full scores; not for publication.")
-    ] = False,
-    as_json: Json = False,
-) -> None:
-    """Rank a track: with intervals and verdicts where scores are public, else by the values that were shown."""
-    from neuroarena.board.terminal import print_board
-    from neuroarena.competition import open_arena
-    from neuroarena.competition.boards import find_phase, list_shown, rank_track
-    from neuroarena.competition.times import parse_time
-    from neuroarena.errors import InputError
-
-    arena = open_arena(folder)
-    try:
-        time = None if as_of is None else parse_time(as_of)
-    except ValueError as error:
-        raise InputError(f"--as-of: {error}.") from error
-    if find_phase(arena, phase).display == "full" or organiser:
-        rule = arena.competition.final.rule if final else "best-ever"
-        made = rank_track(arena, track, phase, rule=rule, as_of=time)
-        print_json(made.to_dict()) if as_json else print_board(made)
-        return
-    rows = list_shown(arena, track, phase, time)
-    if as_json:
-        print_json(rows)
-    elif rows:
-        print_table(list(rows[0]), [[format_value(value) for value in row.values()] for row in rows])
-    else:
-        print("Nothing was scored yet.")
 
 
 @app.command("events")

@@ -12,6 +12,7 @@ from neuroarena.cli import (
     auditing,
     boards,
     caching,
+    caretaking,
     checks,
     comparing,
     data,
@@ -19,6 +20,7 @@ from neuroarena.cli import (
     exporting,
     listing,
     new,
+    organising,
     results,
     running,
     sandboxing,
@@ -78,9 +80,9 @@ app.command("submit", short_help="Submit predictions to a competition.")(submitt
 app.command("status", short_help="Receipts of what your team has submitted.")(submitting.status)
 app.command("withdraw", short_help="Withdraw a submission.")(submitting.withdraw)
 app.command("worker", short_help="Check and score what was submitted.")(submitting.worker)
-app.add_typer(
-    auditing.app, name="audit", short_help="Replay committed training, and judge the claimed score."
-)
+app.add_typer(auditing.app, name="audit", short_help="Replay committed training, and verify commitments.")
+for more in (organising, caretaking):  # `admin` has too many verbs for one file
+    admin.app.registered_commands.extend(more.app.registered_commands)
 sandboxing.add_to(admin.app)
 app.add_typer(admin.app, name="admin")
 verbs.add_verbs(app)

@@ -27,7 +27,7 @@ TokenFile = Annotated[
 def submit(
     track: Annotated[str, typer.Argument(help="Name of a track of the competition.")],
     file: Annotated[
-        Path, typer.Argument(help="Predictions, written with neuroarena.write_submission, or a zip.")
+        Path, typer.Argument(help="Predictions (neuroarena.write_submission), code in a zip, or a document.")
     ],
     arena: Arena,
     token_file: TokenFile = None,
@@ -49,15 +49,37 @@ def submit(
         str | None,
         typer.Option("--commits", metavar="ID", help="FILE is the training of this submission of yours."),
     ] = None,
+    model: Annotated[
+        str | None, typer.Option("--model", help="What boards call code; predictions say it themselves.")
+    ] = None,
+    external_data: Annotated[
+        list[str] | None,
+        typer.Option("--external-data", metavar="NAME", help="Other data that code was trained on; repeat."),
+    ] = None,
+    no_external_data: Annotated[
+        bool, typer.Option("--no-external-data", help="Code was trained on the track's own data alone.")
+    ] = False,
+    document: Annotated[
+        str | None,
+        typer.Option(
+            "--document", metavar="NAME", help="The file is a document that the competition asks for."
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Submit to a competition, and print the receipt; a refused file costs no attempt."""
+    """Submit predictions or code to a competition, and print the receipt; a refused file costs no attempt."""
     from neuroarena import competition
     from neuroarena.competition.teams import find_team
+    from neuroarena.errors import InputError
 
     opened, token = competition.open_arena(arena), _read_token(token_file)
+    if external_data and no_external_data:
+        raise InputError("Name external data, or say --no-external-data; both is not possible.")
     if accept_terms and not dry_run:
         competition.accept_terms(opened, find_team(opened, token, "submit"))
+    if document is not None:
+        _hand_in(opened, token, track, document, file, as_json)
+        return
     if dry_run:
         kind = None if commits is None else "pipeline"
         checked = competition.dry_run(opened, token, track, file, kind=kind, accepting=accept_terms)
@@ -69,11 +91,19 @@ def submit(
     if commits is not None:
         sent = competition.submit(opened, token, track, file, kind="pipeline", key=key, commits=commits)
     else:
-        sent = competition.submit(opened, token, track, file, key=key)
+        declared = () if no_external_data else tuple(external_data) if external_data else None
+        sent = competition.submit(opened, token, track, file, key=key, model=model, external_data=declared)
     _show_receipt(competition.read_receipt(opened, token, sent), as_json)
     if pipeline is not None:
         kept = competition.submit(opened, token, track, pipeline, kind="pipeline", commits=sent)
         _show_receipt(competition.read_receipt(opened, token, kept), as_json)
+
+
+def _hand_in(opened: Any, token: str, track: str, document: str, file: Path, as_json: bool) -> None:
+    from neuroarena.competition.documents import hand_in_document
+
+    kept = hand_in_document(opened, token, track, document, file)
+    print_json({"id": kept}) if as_json else print(f"{kept}: {file.name} is kept as your {document}.")
 
 
 def _show_receipt(receipt: dict[str, Any], as_json: bool) -> None:
@@ -183,7 +213,9 @@ def _print_receipt(receipt: dict[str, Any]) -> None:
     )
     print(f"  received  {receipt['received_utc']} ({receipt['received_aoe']})")
     print(f"  file      {receipt['file']}, {receipt['bytes']} bytes, sha256 {receipt['sha256']}")
-    print(f"  attempt   {receipt['attempt']}; today {receipt['used']}")
+    print(f"  attempt   {receipt['attempt']}; that day {receipt['used']}")
+    if receipt["disqualified"]:
+        print(f"  disqualified: {receipt['disqualified']}")
     for each in receipt["states"]:
         print(f"  {each['state']:<9} {each['at']}{': ' + each['reason'] if each['reason'] else ''}")
     if receipt["score"] is not None:

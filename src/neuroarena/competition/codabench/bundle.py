@@ -146,9 +146,7 @@ def write_dockerfile() -> str:
     return f"FROM python:{python}-slim\nRUN pip install --no-cache-dir {pinned}\n"
 
 
-def _make_files(
-    arena: Arena, name: str, sheet: str, phases: Sequence[Phase], image: str
-) -> dict[str, bytes]:
+def _make_files(arena: Arena, name: str, sheet: str, phases: Sequence[Phase], image: str) -> dict[str, bytes]:
     competition, manifest = arena.competition, arena.manifest(sheet)
     track = competition.track(name)
     _refuse_foreign_metrics(manifest)
