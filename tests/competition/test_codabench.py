@@ -37,7 +37,7 @@ def open_bundle(arena, tmp_path) -> bytes:
 
 @pytest.fixture
 def sealed_bundle(arena, tmp_path) -> bytes:
-    (bundle,) = write_bundles(arena, tmp_path / "sealed")
+    (bundle,) = write_bundles(arena, tmp_path / "sealed", phases=["sealed"])
     assert bundle.hidden
     return bundle.file.read_bytes()
 
@@ -138,6 +138,8 @@ def test_times_are_quoted_and_converted_from_aoe(open_bundle):
 
 def test_a_phase_that_follows_at_once_starts_later_than_the_one_before_ends(tmp_path):
     text = FILE.replace("2026-03-10 00:00 UTC", "2026-03-08 23:59:59 AoE")
+    text = text.replace('[tracks.sheets.sealed]\nsplit = "sealed"\n', "")
+    text = text.replace('sealed = true\ndisplay = "ladder"\nstep = 0.1\n', "")
     arena = make_arena(tmp_path, Clock("2026-03-02 12:00 UTC"), text)
     (bundle,) = write_bundles(arena, tmp_path / "out")
     assert complaints(bundle.file.read_bytes()) == []
@@ -153,7 +155,7 @@ def test_what_is_sealed_is_hidden_on_the_platform_too(sealed_bundle, open_bundle
     assert said["enable_detailed_results"] is False
     assert said["make_input_data_available"] is said["make_programs_available"] is False
     hiding = [phase["hide_score_output"] and phase["hide_output"] for phase in said["phases"]]
-    assert hiding == [False, True]
+    assert hiding == [True]
     assert read(open_bundle)["leaderboards"][0]["hidden"] is False
 
 
@@ -168,8 +170,10 @@ def test_no_answer_is_in_what_participants_get(sealed_bundle):
 
 
 def test_a_bundle_is_the_same_every_time_and_only_its_owner_reads_it(arena, tmp_path):
-    (first,) = write_bundles(arena, tmp_path / "one")
-    (second,) = write_bundles(arena, tmp_path / "two")
+    first, sealed = write_bundles(arena, tmp_path / "one")
+    assert (first.file.name, sealed.file.name) == ("commands-warm-up.zip", "commands-sealed.zip")
+    assert (first.hidden, sealed.hidden) == (False, True)
+    second, _ = write_bundles(arena, tmp_path / "two")
     assert first.file.read_bytes() == second.file.read_bytes()
     assert stat.S_IMODE(first.file.stat().st_mode) == 0o600
 
