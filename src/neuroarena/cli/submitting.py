@@ -22,6 +22,20 @@ TokenFile = Annotated[
         help="File with your team's token; by default NEUROARENA_TOKEN is read.",
     ),
 ]
+Model = Annotated[
+    str | None, typer.Option("--model", help="What boards call code; predictions say it themselves.")
+]
+ExternalData = Annotated[
+    list[str] | None,
+    typer.Option("--external-data", metavar="NAME", help="Other data that code was trained on; repeat."),
+]
+NoExternalData = Annotated[
+    bool, typer.Option("--no-external-data", help="Code was trained on the track's own data alone.")
+]
+DocumentName = Annotated[
+    str | None,
+    typer.Option("--document", metavar="NAME", help="The file is a document that the competition asks for."),
+]
 
 
 def submit(
@@ -49,22 +63,10 @@ def submit(
         str | None,
         typer.Option("--commits", metavar="ID", help="FILE is the training of this submission of yours."),
     ] = None,
-    model: Annotated[
-        str | None, typer.Option("--model", help="What boards call code; predictions say it themselves.")
-    ] = None,
-    external_data: Annotated[
-        list[str] | None,
-        typer.Option("--external-data", metavar="NAME", help="Other data that code was trained on; repeat."),
-    ] = None,
-    no_external_data: Annotated[
-        bool, typer.Option("--no-external-data", help="Code was trained on the track's own data alone.")
-    ] = False,
-    document: Annotated[
-        str | None,
-        typer.Option(
-            "--document", metavar="NAME", help="The file is a document that the competition asks for."
-        ),
-    ] = None,
+    model: Model = None,
+    external_data: ExternalData = None,
+    no_external_data: NoExternalData = False,
+    document: DocumentName = None,
     as_json: Json = False,
 ) -> None:
     """Submit predictions or code to a competition, and print the receipt; a refused file costs no attempt."""
