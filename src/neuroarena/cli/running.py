@@ -52,8 +52,8 @@ def run(
     options.check_out(out)
     if judges_models(resolve(benchmark)[0]):
         signals = {"--grid": grid, "--notch": notch, "--downsample": downsample, "--submission": submission}
-        elsewhere = {"--engine": None if engine == "local" else engine, "--shard": shard, "--cache": cache}
-        given = {**signals, **elsewhere, "--seed": seed or None}
+        elsewhere = {"--engine": None if engine == "local" else engine, "--shard": shard}
+        given = {**signals, **elsewhere, "--seed": seed or None, "--cache": cache}
         options.refuse_unused(given, f"{benchmark}, which judges models that are shown stimuli")
     if submission is None:
         said = {"--contact": contact, "--external-data": external_data}
