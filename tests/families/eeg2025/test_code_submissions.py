@@ -85,7 +85,7 @@ def test_the_command_prints_the_published_keys_as_json(tmp_path):
         ),
         ("eeg2025/p-factor", "x = 1", InputError, "names one task"),
         ("eeg2025@zero-shot", "x = 1", InputError, "does not accept code"),
-        ("img", "x = 1", InputError, "does not accept code"),
+        ("neuroprobe", "x = 1", InputError, "does not accept code"),
     ],
 )
 def test_what_cannot_be_scored_is_said_in_one_sentence(tmp_path, name, content, error, sentence):

@@ -63,6 +63,7 @@ class Bci:
     name = "bci"
     title = "BCI: cued commands on later sessions, without recalibration"
     definitions = DEFINITIONS
+    code_contract = "neuroarena.evaluation.model_contract:CONTRACT"
     start_kit = Path(__file__).with_name("startkit")
     options = BciOptions
 

@@ -45,6 +45,7 @@ class EmgToText:
     name = "emg"
     title = "EMG-to-text: keystrokes from wristband EMG of people never seen in training"
     definitions = ("2026",)
+    code_contract = "neuroarena.evaluation.model_contract:CONTRACT"
     start_kit = Path(__file__).with_name("startkit")
     options = EmgOptions
 

@@ -62,6 +62,7 @@ class Img:
     name = "img"
     title = "EEG-to-image: held-out images ranked from a single epoch"
     definitions = DEFINITIONS
+    code_contract = "neuroarena.evaluation.model_contract:CONTRACT"
     start_kit = Path(__file__).with_name("startkit")
     options = ImgOptions
     entry_rules = "neuroarena.families.img.people:name_people"

@@ -63,6 +63,7 @@ class Sleep:
     name = "sleep"
     title = "Sleep onset: seconds to the first stable N2 epoch, of other people, as a stream"
     definitions = DEFINITIONS
+    code_contract = "neuroarena.evaluation.model_contract:CONTRACT"
     start_kit = Path(__file__).with_name("startkit")
     options = SleepOptions
     not_rankable: Mapping[str, str] = dict.fromkeys(TASKS, _KNOWN_ANSWERS)
