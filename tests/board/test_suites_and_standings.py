@@ -141,8 +141,9 @@ def test_a_suite_is_judged_by_mean_rank_where_the_rules_ask_for_it(own, scope):
         assert apart == (row.verdict == "better")
     [plain] = [one["mean_ranks"] for one in board.to_dict()["rankings"] if one["mean_ranks"]]
     assert plain["table"][0]["mean_rank"] == pytest.approx(8 / 7)
-    for text in (render(overall), render_report(board)):
-        assert "By mean rank over 7 tasks" in text
+    assert "By mean rank over 7 tasks" in render(overall)
+    if own:  # a page with all its plots takes seconds
+        assert "By mean rank over 7 tasks" in render_report(board)
     assert Board(many_tasks(5, 8, own), rules).overall[0].mean_ranks is None
 
 
