@@ -94,6 +94,33 @@ def test_a_score_of_properties_is_kept_and_ranked_over_the_recorded_neurons(tmp_
     assert team["score"] == pytest.approx(row["score"])
 
 
+def test_layers_are_chosen_from_the_command_line():
+    words = ["MajajHong2015.IT-pls", "--layers", "stage1,stage4", "--data", str(twin())]
+    found = json.loads(run("brainscore-layers", "tiny-cnn", *words, "--json"))
+    assert found["region_layer_map"] == {"IT": "stage4"}
+    assert [row["layer"] for row in found["scores"]] == ["stage1", "stage4"]
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (
+            ["tiny-cnn", "MajajHong2015.IT-pls", "--components", "5"],
+            "--components and --images belong together",
+        ),
+        (["tiny-cnn", "MajajHong2015.IT-pls", "--layers", "stage9"], 'There is no layer "stage9"'),
+        (
+            ["tiny-cnn", "MajajHong2015.IT-pls", "--components", "5", "--images", "."],
+            "there is no picture here",
+        ),
+    ],
+)
+def test_a_choice_of_layers_that_cannot_be_made_is_refused(words, says, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match=says):
+        run("brainscore-layers", *words, "--data", str(small_twin()))
+
+
 def test_a_model_of_a_file_in_the_folder_serves(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "my_bsd_model.py").write_text(

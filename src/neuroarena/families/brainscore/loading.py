@@ -114,6 +114,9 @@ def load_ceiling(ceiling: Any, *arguments: Any, **options: Any) -> Any:
 def load_model(model: Any, *arguments: Any, **options: Any) -> BrainModel:
     """Load a model by its name; a model itself is returned unchanged.
 
+    ``torchvision/resnet18`` and ``timm/resnet18`` are architectures of those libraries, untrained; ``@FILE`` after the
+    name is the file of their weights.
+
     Raises
     ------
     UnknownName
@@ -121,6 +124,11 @@ def load_model(model: Any, *arguments: Any, **options: Any) -> BrainModel:
     ConfigError
         When it cannot be recorded from.
     """
+    if isinstance(model, str) and model not in model_registry:
+        from neuroarena.families.brainscore.models.architectures import is_architecture, load_architecture
+
+        if is_architecture(model):
+            return load_architecture(model, *arguments, **options)
     loaded = _made(model_registry, model, *arguments, **options) if isinstance(model, str) else model
     return check_model(loaded)
 

@@ -1,4 +1,4 @@
-"""``neuroarena brainscore``: the old name of ``neuroarena run brainscore/NAME -d MODEL``."""
+"""``neuroarena brainscore``, the old name of ``neuroarena run brainscore/NAME -d MODEL``, and ``brainscore-layers``."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from neuroarena.cli.output import print_json, print_table
 if TYPE_CHECKING:
     from neuroarena.evaluation import Result
     from neuroarena.families.brainscore.comparison import NeuralComparison
+    from neuroarena.families.brainscore.models import LayerChoice
 
 
 def brainscore(
@@ -65,6 +66,88 @@ def brainscore(
         if result.complete and out is not None and why is not None:
             print(f"{result.record.task} is kept, but boards cannot rank it: {why}", file=sys.stderr)
     _exit_with_failures(results)
+
+
+def brainscore_layers(
+    model: Annotated[
+        str, typer.Argument(help="A model with layers: torchvision/resnet18@FILE, module:function.")
+    ],
+    benchmarks: Annotated[
+        list[str], typer.Argument(help="One for each region, such as MajajHong2015.IT-pls.")
+    ],
+    layers: Annotated[
+        str | None, typer.Option("--layers", metavar="A,B,...", help="Layers to try. Default: all.")
+    ] = None,
+    components: Annotated[
+        int | None,
+        typer.Option(
+            "--components",
+            min=1,
+            help="Try this many principal components of wide layers, fitted on --images.",
+        ),
+    ] = None,
+    images: Annotated[
+        Path | None,
+        typer.Option("--images", metavar="DIR", help="Folder of pictures that components are fitted on."),
+    ] = None,
+    data: Annotated[
+        str | None,
+        typer.Option(
+            "--data", metavar="DIR", help="Folder of the recordings; by default $NEUROARENA_BRAINSCORE."
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Choose the layer of a model that stands for each region; every picture is shown once, for all layers."""
+    from neuroarena.errors import InputError
+    from neuroarena.families.brainscore import load_benchmark, load_model
+    from neuroarena.families.brainscore.models import RegionModel, choose_layers
+
+    sys.path.insert(0, "")  # a model may be given as module:function of a file in this folder
+    candidate = load_model(model)
+    if not isinstance(candidate, RegionModel):
+        raise InputError(f'"{model}" is a {type(candidate).__name__}, which has no layers to choose from.')
+    if (components is None) != (images is None):
+        raise InputError(
+            "--components and --images belong together: components are fitted on pictures of their own."
+        )
+    if components is not None and images is not None:
+        candidate.reduction = _reduction(components, images)
+    asked = [load_benchmark(name, **({} if data is None else {"data": data})) for name in benchmarks]
+    choice = choose_layers(candidate, asked, None if layers is None else layers.split(","))
+    if as_json:
+        print_json({"region_layer_map": choice.region_layer_map, "scores": choice.scores.to_dict("records")})
+        return
+    _print_choice(choice, candidate.identifier)
+
+
+def _print_choice(choice: LayerChoice, name: str) -> None:
+    best = set(choice.region_layer_map.items())
+    rows = [
+        [
+            row["region"],
+            row["layer"],
+            _format_cell(row["score"]),
+            "chosen" if (row["region"], row["layer"]) in best else "",
+        ]
+        for row in choice.scores.to_dict("records")
+    ]
+    print_table(("region", "layer", "score", ""), rows, name)
+    print(
+        "The best of many layers is too good a guess of itself: report the model on other recordings.",
+        file=sys.stderr,
+    )
+
+
+def _reduction(components: int, images: Path) -> Any:
+    from neuroarena.errors import InputError
+    from neuroarena.families.brainscore.models import Reduction
+    from neuroarena.families.brainscore.stimuli import stimuli_from_paths
+
+    found = sorted(path for path in images.glob("*") if path.suffix.lower() in (".png", ".jpg", ".jpeg"))
+    if not found:
+        raise InputError(f"{images}: there is no picture here (.png, .jpg).")
+    return Reduction(components, stimuli_from_paths(found))
 
 
 def _exit_with_failures(results: list[Result]) -> None:

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from neuroarena.families.brainscore.models.architectures import load_architecture
 from neuroarena.families.brainscore.models.cache import FeatureCache
+from neuroarena.families.brainscore.models.commitment import (
+    ModelCommitment,
+    PytorchWrapper,
+    load_preprocess_images,
+)
 from neuroarena.families.brainscore.models.features import CallableFeatures, FeatureSource
 from neuroarena.families.brainscore.models.layer_map import LayerChoice, choose_layers, with_layers
 from neuroarena.families.brainscore.models.pca import Reduction
@@ -18,11 +24,15 @@ __all__ = [
     "FeatureSource",
     "ImagePreprocessing",
     "LayerChoice",
+    "ModelCommitment",
     "PrecomputedFeatures",
+    "PytorchWrapper",
     "Reduction",
     "RegionModel",
     "TorchFeatures",
     "choose_layers",
+    "load_architecture",
+    "load_preprocess_images",
     "pixels",
     "tiny_cnn",
     "tiny_network",

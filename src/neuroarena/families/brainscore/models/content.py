@@ -40,6 +40,12 @@ def of_callable(thing: Any) -> str | None:
     >>> of_callable(lambda image: image) is None
     True
     """
+    if isinstance(thing, functools.partial):
+        function = of_callable(thing.func)
+        try:
+            return None if function is None else digest([function, list(thing.args), thing.keywords])
+        except (TypeError, ValueError):  # an argument without a plain form
+            return None
     try:
         if dataclasses.is_dataclass(thing) and not isinstance(thing, type) and _has_name(type(thing)):
             settings = {field.name: getattr(thing, field.name) for field in dataclasses.fields(thing)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,6 +38,10 @@ class FeatureSource:
     def batch(self, images: list[Image], layer: str) -> Features:
         """Return the features of a few images, (images, ...[, time])."""
         raise NotImplementedError
+
+    def batch_layers(self, images: list[Image], layers: Sequence[str]) -> dict[str, Features]:
+        """Return the features of several layers for a few images; in one pass, where the source can."""
+        return {layer: self.batch(images, layer) for layer in layers}
 
     def fingerprint(self) -> str | None:
         """Hash everything the features depend on; None, which disables caching, when that cannot be known."""
@@ -109,10 +113,10 @@ class CallableFeatures(FeatureSource):
         return digest([sorted(parts.items()), self.times])
 
 
-def batches(
-    source: FeatureSource, stimuli: StimulusSet, layer: str, size: int
-) -> Iterator[tuple[slice, Features]]:
-    """Yield features one batch of stimuli at a time, as (rows, features); images are opened with their batch.
+def layer_batches(
+    source: FeatureSource, stimuli: StimulusSet, layers: Sequence[str], size: int
+) -> Iterator[tuple[slice, dict[str, Features]]]:
+    """Yield features one batch of stimuli at a time, as (rows, {layer: features}); images are opened with their batch.
 
     Raises
     ------
@@ -123,15 +127,19 @@ def batches(
     for start in range(0, len(ids), size):
         rows = slice(start, min(start + size, len(ids)))
         images = [stimuli.image(key) for key in ids[rows]]
-        values = source.batch(images, layer)
-        if values.ndim < 2 or len(values) != len(images):
-            raise ConfigError(
-                f'The layer "{layer}" returned the shape {values.shape} for {len(images)} images; '
-                "expected one row per image."
-            )
-        if source.times is not None and values.shape[-1] != len(source.times):
-            raise ConfigError(
-                f'The layer "{layer}" returned {values.shape[-1]} time steps, expected {len(source.times)}: '
-                "one per time bin."
-            )
-        yield rows, values
+        found = source.batch_layers(images, layers)
+        for layer, values in found.items():
+            _check_batch(source, values, layer, len(images))
+        yield rows, found
+
+
+def _check_batch(source: FeatureSource, values: Features, layer: str, count: int) -> None:
+    if values.ndim < 2 or len(values) != count:
+        raise ConfigError(
+            f'The layer "{layer}" returned the shape {values.shape} for {count} images; expected one row per image.'
+        )
+    if source.times is not None and values.shape[-1] != len(source.times):
+        raise ConfigError(
+            f'The layer "{layer}" returned {values.shape[-1]} time steps, expected {len(source.times)}: '
+            "one per time bin."
+        )

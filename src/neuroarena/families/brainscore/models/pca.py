@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from neuroarena.families.brainscore.errors import ConfigError
-from neuroarena.families.brainscore.models.features import Features, FeatureSource, batches
+from neuroarena.families.brainscore.models.features import Features, FeatureSource, layer_batches
 from neuroarena.families.brainscore.stimuli import StimulusSet
 from neuroarena.fingerprint import digest
 
@@ -54,19 +55,28 @@ class Reduction:
                 f"got {len(self.stimuli)}."
             )
 
-    def fit(self, source: FeatureSource, layer: str, batch_size: int) -> Projection | None:
-        """Fit the components of a layer; None when it has few enough features already."""
+    def fit_layers(
+        self, source: FeatureSource, layers: Sequence[str], batch_size: int
+    ) -> dict[str, Projection | None]:
+        """Fit the components of several layers in one pass; None for a layer with few enough features already."""
+        tables: dict[str, Features] = {}
+        narrow: set[str] = set()
+        for rows, found in layer_batches(source, self.stimuli, layers, batch_size):
+            for layer, values in found.items():
+                flat = values.reshape(len(values), -1) if source.times is None else _all_times(values)
+                if flat.shape[1] <= self.components:
+                    narrow.add(layer)
+                    continue
+                per_image = len(flat) // len(values)
+                if layer not in tables:
+                    shape = (len(self.stimuli) * per_image, flat.shape[1])
+                    tables[layer] = np.empty(shape, dtype=np.float32)
+                tables[layer][rows.start * per_image : rows.stop * per_image] = flat
+        return {layer: None if layer in narrow else self._fitted(tables[layer]) for layer in layers}
+
+    def _fitted(self, table: Features) -> Projection:
         from sklearn.decomposition import PCA
 
-        table: Features | None = None
-        for rows, values in batches(source, self.stimuli, layer, batch_size):
-            flat = values.reshape(len(values), -1) if source.times is None else _all_times(values)
-            if flat.shape[1] <= self.components:
-                return None
-            if table is None:
-                per_image = len(flat) // len(values)
-                table = np.empty((len(self.stimuli) * per_image, flat.shape[1]), dtype=np.float32)
-            table[rows.start * per_image : rows.stop * per_image] = flat
         fitted = PCA(self.components, svd_solver="full").fit(table)
         return Projection(fitted.mean_.astype(np.float32), fitted.components_.astype(np.float32))
 

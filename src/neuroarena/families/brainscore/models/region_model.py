@@ -12,10 +12,12 @@ import xarray as xr
 from neuroarena.families.brainscore.assemblies import TimeBins
 from neuroarena.families.brainscore.errors import ConfigError, named
 from neuroarena.families.brainscore.models.cache import FeatureCache
-from neuroarena.families.brainscore.models.features import Features, FeatureSource, batches
+from neuroarena.families.brainscore.models.features import Features, FeatureSource, layer_batches
+from neuroarena.families.brainscore.models.microsaccades import show_trials
 from neuroarena.families.brainscore.models.pca import Projection, Reduction
 from neuroarena.families.brainscore.models.time_bins import average_into_bins, check_bins
 from neuroarena.families.brainscore.stimuli import StimulusSet, stimuli_from_paths
+from neuroarena.fingerprint import digest
 
 
 class RegionModel:
@@ -39,6 +41,8 @@ class RegionModel:
     cache : FeatureCache or bool
         Store responses on disk by content: a cache, True for the default folder, False for none. Features whose content
         cannot be hashed (anonymous functions) are never stored.
+    microsaccades : bool
+        Whether the trials of an image differ by small shifts of it; otherwise one trial stands for all.
 
     Raises
     ------
@@ -65,6 +69,7 @@ class RegionModel:
         batch_size: int = 64,
         reduction: Reduction | None = None,
         cache: FeatureCache | bool = True,
+        microsaccades: bool = False,
     ) -> None:
         if batch_size < 1:
             raise ConfigError(f"The batch size is {batch_size}, expected 1 or more.")
@@ -77,8 +82,12 @@ class RegionModel:
         self.cache = FeatureCache.default() if cache is True else cache or None
         self._identifier = identifier
         self._visual_degrees = visual_degrees
+        self.microsaccades = microsaccades
         self._recording: tuple[str, str, TimeBins] | None = None
         self._projections: dict[str, Projection | None] = {}
+        # Layers that are recorded together, in one pass over a set of stimuli, and what was recorded.
+        self._together: list[str] = []
+        self._held: dict[str, dict[str, Features]] = {}
 
     @property
     def identifier(self) -> str:
@@ -96,6 +105,7 @@ class RegionModel:
             "layers": dict(sorted(self.region_layer_map.items())),
             "visual_degrees": float(self._visual_degrees),
             **({} if self.reduction is None else {"reduction": self.reduction.fingerprint()}),
+            **({"microsaccades": True} if self.microsaccades else {}),
         }
 
     def start_recording(self, region: str, time_bins: Any = None) -> None:
@@ -125,7 +135,8 @@ class RegionModel:
         ----------
         stimuli : StimulusSet or list of paths
         number_of_trials : int
-            Ignored: responses do not vary over trials, so one trial stands for all.
+            How many trials there are, where they differ (`microsaccades`): they are told apart by the coordinate
+            ``repetition``. Otherwise one trial stands for all.
 
         Returns
         -------
@@ -145,6 +156,17 @@ class RegionModel:
             raise ConfigError(f"The number of trials is {number_of_trials}, expected 1 or more.")
         region, layer, wanted = self._recording
         shown = stimuli if isinstance(stimuli, StimulusSet) else stimuli_from_paths(list(stimuli))
+        if not self.microsaccades or number_of_trials == 1:
+            return self._look_once(shown, region, layer, wanted)
+        trials = [
+            self._look_once(each, region, layer, wanted).assign_coords(
+                repetition=("presentation", np.full(len(shown), trial))
+            )
+            for trial, each in enumerate(show_trials(shown, number_of_trials, self._visual_degrees))
+        ]
+        return xr.concat(trials, dim="presentation")
+
+    def _look_once(self, shown: StimulusSet, region: str, layer: str, wanted: TimeBins) -> xr.DataArray:
         values = self.responses(shown, layer)
         n_units = int(np.prod(values.shape[1 : values.ndim - (self.features.times is not None)]))
         coords = {**_presentations(shown), **self._neuroids(layer, region, n_units, self._shape(values))}
@@ -159,19 +181,31 @@ class RegionModel:
         found = self.cache.get(key) if self.cache is not None and key is not None else None
         if found is not None:
             return found
-        projection = self._projection(layer)
-        table: Features | None = None
-        for rows, values in batches(self.features, stimuli, layer, self.batch_size):
-            if projection is not None:
-                values = self._projected(projection, values)
-            if table is None:
-                table = np.empty((len(stimuli), *values.shape[1:]), dtype=values.dtype)
-            table[rows] = values
-        if table is None:
-            raise ConfigError(f"{stimuli.name}: the set is empty, so there is nothing to look at.")
+        if layer in self._together:
+            shown = digest([stimuli.digest(each) for each in stimuli.ids])
+            if shown not in self._held:
+                self._held[shown] = self._record(stimuli, self._together)
+            table = self._held[shown][layer]
+        else:
+            table = self._record(stimuli, [layer])[layer]
         if self.cache is not None and key is not None:
             self.cache.put(key, table)
         return table
+
+    def _record(self, stimuli: StimulusSet, layers: Sequence[str]) -> dict[str, Features]:
+        """Return the features of several layers, in one pass over the stimuli."""
+        self._fit_projections(layers)
+        tables: dict[str, Features] = {}
+        for rows, found in layer_batches(self.features, stimuli, layers, self.batch_size):
+            for layer, values in found.items():
+                projection = self._projections.get(layer)
+                kept = values if projection is None else self._projected(projection, values)
+                if layer not in tables:
+                    tables[layer] = np.empty((len(stimuli), *kept.shape[1:]), dtype=kept.dtype)
+                tables[layer][rows] = kept
+        if not tables:
+            raise ConfigError(f"{stimuli.name}: the set is empty, so there is nothing to look at.")
+        return tables
 
     def _key(self, stimuli: StimulusSet, layer: str) -> str | None:
         if self.cache is None:
@@ -186,12 +220,10 @@ class RegionModel:
             stimuli=[stimuli.digest(key) for key in stimuli.ids],
         )
 
-    def _projection(self, layer: str) -> Projection | None:
-        if self.reduction is None:
-            return None
-        if layer not in self._projections:
-            self._projections[layer] = self.reduction.fit(self.features, layer, self.batch_size)
-        return self._projections[layer]
+    def _fit_projections(self, layers: Sequence[str]) -> None:
+        missing = [layer for layer in layers if layer not in self._projections]
+        if self.reduction is not None and missing:
+            self._projections |= self.reduction.fit_layers(self.features, missing, self.batch_size)
 
     def _projected(self, projection: Projection, values: Features) -> Features:
         if self.features.times is None:

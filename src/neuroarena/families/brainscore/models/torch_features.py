@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -67,21 +67,54 @@ class TorchFeatures(FeatureSource):
 
     def batch(self, images: list[Image], layer: str) -> Features:
         """Return the outputs of a layer for a few images, float32 (images, ...[, time])."""
+        return self.batch_layers(images, [layer])[layer]
+
+    def batch_layers(self, images: list[Image], layers: Sequence[str]) -> dict[str, Features]:
+        """Return the outputs of several layers for a few images, in one pass."""
+        taken = self._run(images, layers)
+        return {layer: self._joined(taken[layer], layer) for layer in layers}
+
+    def order_of(self, image: Image, layers: Sequence[str]) -> list[str]:
+        """Return those of the layers that run once for an image and return a tensor, in the order they run."""
         torch = _torch()
-        self.check_layer(layer)
-        inputs = torch.stack(
-            [torch.as_tensor(np.asarray(self.preprocessing(image), dtype=np.float32)) for image in images]
-        )
-        taken: list[Any] = []
-        hook = self.module.get_submodule(layer).register_forward_hook(
-            lambda _module, _inputs, output: taken.append(_tensor(output, layer))
-        )
+        finished: list[str] = []
+        hooks = [
+            self.module.get_submodule(layer).register_forward_hook(
+                lambda _module, _inputs, output, layer=layer: finished.append(
+                    layer if isinstance(output, torch.Tensor) and output.ndim > 1 else f"not {layer}"
+                )
+            )
+            for layer in layers
+        ]
+        self._pass([image], hooks)
+        return [layer for layer in finished if finished.count(layer) == 1 and layer in set(layers)]
+
+    def prepare(self, images: list[Image]) -> Any:
+        """Return a few images as the network takes them, (images, channels, height, width)."""
+        return np.stack([np.asarray(self.preprocessing(image), dtype=np.float32) for image in images])
+
+    def _run(self, images: list[Image], layers: Sequence[str]) -> dict[str, list[Any]]:
+        taken: dict[str, list[Any]] = {layer: [] for layer in layers}
+        hooks = []
+        for layer in taken:
+            self.check_layer(layer)
+            hooks.append(
+                self.module.get_submodule(layer).register_forward_hook(
+                    lambda _module, _inputs, output, layer=layer: taken[layer].append(_tensor(output, layer))
+                )
+            )
+        self._pass(images, hooks)
+        return taken
+
+    def _pass(self, images: list[Image], hooks: list[Any]) -> None:
+        """Show images to the network, and remove the hooks whatever happens."""
+        torch = _torch()
         try:
             with torch.no_grad(), evaluating(self.module):
-                self.module(inputs.to(self.device))
+                self.module(torch.as_tensor(self.prepare(images)).to(self.device))
         finally:
-            hook.remove()
-        return self._joined(taken, layer)
+            for hook in hooks:
+                hook.remove()
 
     def _joined(self, taken: list[Any], layer: str) -> Features:
         """Return the one output of a layer, or its outputs over time on a last axis."""
