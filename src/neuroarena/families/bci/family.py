@@ -131,7 +131,7 @@ def _load_commands(manifest: Manifest, data: str | None, subjects: tuple[str, ..
         split_rules=_SPLIT_RULES["commands"],
         open_recording=functools.partial(examples.open_command_run, dataset),
         simulated=dataset.simulated,
-        options=_chosen(subjects=subjects),
+        options=_record_options(subjects=subjects),
         notes=_single_sessions(runs),
     )
 
@@ -158,12 +158,12 @@ def _load_flicker(
         split_rules=_SPLIT_RULES["ssvep-exo"],
         open_recording=functools.partial(examples.open_flicker_recording, dataset),
         simulated=dataset.simulated,
-        options=_chosen(subjects=subjects, authors_exclusions=authors_exclusions or None),
+        options=_record_options(subjects=subjects, authors_exclusions=authors_exclusions or None),
         notes=notes,
     )
 
 
-def _chosen(**options: Any) -> dict[str, Any]:
+def _record_options(**options: Any) -> dict[str, Any]:
     """Return the options that were used, as a record keeps them."""
     return {
         name: list(value) if isinstance(value, tuple) else value

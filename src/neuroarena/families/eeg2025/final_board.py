@@ -176,10 +176,10 @@ def print_final_board(table: pd.DataFrame, top: int = 20, console: Console | Non
         shown.add_column(heading, justify="left" if left else "right", no_wrap=not left)
     shown.add_column("marks")
     for row in table.head(top).to_dict("records"):
-        cells = [_ranked(row["rank"], row["tied_overall"]), row["account"], row["team"]]
+        cells = [_rank(row["rank"], row["tied_overall"]), row["account"], row["team"]]
         cells.append(f"{row['overall']:.{DECIMALS}f}")
         for name in ("challenge1", "challenge2"):
-            cells.append(f"{row[name]:.{DECIMALS}f} ({_ranked(row[f'rank_{name}'], row[f'tied_{name}'])})")
+            cells.append(f"{row[name]:.{DECIMALS}f} ({_rank(row[f'rank_{name}'], row[f'tied_{name}'])})")
         shown.add_row(*(Text(str(cell)) for cell in (*cells, _marks(row))))
     console.print("EEG Foundation Challenge 2025, final board (nRMSE, lower is better)", highlight=False)
     console.print(shown)
@@ -187,7 +187,7 @@ def print_final_board(table: pd.DataFrame, top: int = 20, console: Console | Non
         console.print(Text(line))
 
 
-def _ranked(rank: int, tied: bool) -> str:
+def _rank(rank: int, tied: bool) -> str:
     return f"{rank}=" if tied else str(rank)
 
 

@@ -67,7 +67,7 @@ def submission_windows(benchmark: Benchmark, split: str | None = None) -> Iterat
         In microvolts and in time order, as the published scorer passes them.
     """
     _check_definition(benchmark)
-    for key, rows in _judged(benchmark, split):
+    for key, rows in _walk_recordings(benchmark, split):
         recording = benchmark.recording(key)
         windows = [
             recording.read(start, stop).reshape(len(recording.channels), -1, WINDOW).transpose(1, 0, 2)
@@ -99,7 +99,7 @@ def prediction_rows(benchmark: Benchmark, predictions: Predictions, split: str |
     NeuroarenaError
         When a key is missing, or the number of predictions differs from that of the windows, or one is not finite.
     """
-    judged = list(_judged(benchmark, split))
+    judged = list(_walk_recordings(benchmark, split))
     if isinstance(predictions, np.ndarray):
         predictions = _by_key(benchmark, predictions, judged)
     rows = []
@@ -202,12 +202,10 @@ def report_scores(
     points = {"overall": float(overall(**points)), **points}
     digits = DECIMALS if challenge1.manifest.definition == "as-scored" else None
     people = {unit for own in scores.values() for unit in own.table["unit"]}
-    said: dict[str, Any] = {name: _rounded(value, digits) for name, value in points.items()}
+    said: dict[str, Any] = {name: _round(value, digits) for name, value in points.items()}
     try:
         limits = intervals(scores1, challenge1, scores2, challenge2, n_draws, seed)
-        said["intervals"] = {
-            name: [_rounded(edge, digits) for edge in edges] for name, edges in limits.items()
-        }
+        said["intervals"] = {name: [_round(edge, digits) for edge in edges] for name, edges in limits.items()}
     except UndefinedScore:
         # Some draws hold only one person, whose factor has no spread.
         reason = f"{len(people)} people are too few for a bootstrap over people."
@@ -267,7 +265,7 @@ def _person_units(scores: UnitScores, benchmark: Benchmark) -> TaskUnits:
     return TaskUnits(people, people, columns, benchmark.manifest.combiner)
 
 
-def _judged(benchmark: Benchmark, split: str | None) -> Iterator[tuple[str, pd.DataFrame]]:
+def _walk_recordings(benchmark: Benchmark, split: str | None) -> Iterator[tuple[str, pd.DataFrame]]:
     """Yield the judged recordings in order of their keys, with their examples in time order."""
     chosen = benchmark.split(split or benchmark.splits[0])
     ids = {example for fold in chosen.folds for example in fold.test}
@@ -277,7 +275,7 @@ def _judged(benchmark: Benchmark, split: str | None) -> Iterator[tuple[str, pd.D
         yield str(key), rows.sort_values("id", ignore_index=True)
 
 
-def _rounded(value: float, digits: int | None) -> float:
+def _round(value: float, digits: int | None) -> float:
     return float(value) if digits is None else round(float(value), digits)
 
 

@@ -88,7 +88,7 @@ class EmgToText:
         """
         dataset = open_dataset(DATASET, data, DATASET.open)
         split_file = options.split_file
-        listed = _checked(dataset, dataset.split_file(split_file))
+        listed = _check_lists(dataset, dataset.split_file(split_file))
         return Benchmark(
             manifest=self.manifest(task, definition),
             make_examples=functools.partial(_examples, dataset, listed),
@@ -110,7 +110,7 @@ def _manifests(definition: str) -> dict[str, Manifest]:
         return manifests_from_toml(path)
 
 
-def _checked(dataset: Any, listed: SplitFile) -> SplitFile:
+def _check_lists(dataset: Any, listed: SplitFile) -> SplitFile:
     """Check the lists against the folder: nothing missing, nothing mislabelled, nobody on both sides."""
     for part in PARTS:
         for user, session in getattr(listed, part):
@@ -131,7 +131,7 @@ def _checked(dataset: Any, listed: SplitFile) -> SplitFile:
     return listed
 
 
-def _used(dataset: Any, listed: SplitFile) -> list[str]:
+def _list_typed(dataset: Any, listed: SplitFile) -> list[str]:
     """List the sessions that were typed on a keyboard: only then is it known what was typed."""
     every = [session for part in PARTS for _, session in getattr(listed, part)]
     return [session for session in every if dataset.about(session)[1] == ON_KEYBOARD]
@@ -139,7 +139,7 @@ def _used(dataset: Any, listed: SplitFile) -> list[str]:
 
 def _notes(dataset: Any, listed: SplitFile) -> tuple[str, ...]:
     every = [session for part in PARTS for _, session in getattr(listed, part)]
-    left = sorted(set(every) - set(_used(dataset, listed)))
+    left = sorted(set(every) - set(_list_typed(dataset, listed)))
     if not left:
         return ()
     return (
@@ -149,7 +149,7 @@ def _notes(dataset: Any, listed: SplitFile) -> tuple[str, ...]:
 
 def _examples(dataset: Any, listed: SplitFile) -> pd.DataFrame:
     rows = []
-    for session in _used(dataset, listed):
+    for session in _list_typed(dataset, listed):
         text, user = dataset.text(session), dataset.about(session)[0]
         if not text:
             raise InputError(

@@ -138,7 +138,7 @@ def _read_annotations(
     # The published tables suffice for some tasks; a task that needs more asks for features.csv by name.
     only_tables = published.complete and not with_suffixes and not dataset.has_features(*session)
     features = None if only_tables else dataset.features(*session)
-    words, nonverbal = _aligned(dataset, session, features, with_suffixes, published)
+    words, nonverbal = _align_words(dataset, session, features, with_suffixes, published)
     pitch = dataset.pitch(dataset.movie(*session))
     if features is None:
         return _Annotations(words, nonverbal, None, pitch)
@@ -146,7 +146,7 @@ def _read_annotations(
     return _Annotations(words, nonverbal, features[read], pitch or _pitch_from_columns(features))
 
 
-def _aligned(
+def _align_words(
     dataset: BrainTreebank,
     session: Session,
     features: pd.DataFrame | None,

@@ -86,7 +86,7 @@ def examples(
         raise InputError(
             f"max_samples is {max_samples}; {rule.name} has {classes} classes and needs at least one item of each."
         )
-    table = _joined(words, features, pitch, rule)
+    table = _join(words, features, pitch, rule)
     if definition == "2025.07":
         items = items_2025_07(rule, table, len(nonverbal), np.random.RandomState(_SAMPLING_SEED))
         items = items.first(min(n for n in (len(items), MOST_ITEMS[subset], max_samples) if n is not None))
@@ -96,7 +96,7 @@ def examples(
             )
     else:
         rows = class_rows(rule, table, len(nonverbal), multiclass, strict_gap=definition == "2025.09")
-        items = _interleaved(_balanced_draw(rows, MOST_ITEMS[subset], task), rule)
+        items = _interleave(_balanced_draw(rows, MOST_ITEMS[subset], task), rule)
         if max_samples is not None:
             # Classes alternate in time order, so the earliest items of each class come first in the list.
             items = items.first(classes * (max_samples // classes))
@@ -118,7 +118,7 @@ def n_classes(task: str | Task, definition: str, multiclass: bool) -> int:
     return rule.n_classes(multiclass)
 
 
-def _interleaved(drawn: np.ndarray, rule: Task) -> Items:
+def _interleave(drawn: np.ndarray, rule: Task) -> Items:
     """Interleave the classes: 1, 0, 1, 0, ... or 1, 2, 0, 1, 2, 0, ..."""
     n_labels, n = drawn.shape
     turns = (np.arange(n_labels) + 1) % n_labels
@@ -145,7 +145,7 @@ def _balanced_draw(classes: list[np.ndarray], most: int | None, task: str) -> np
     return drawn
 
 
-def _joined(
+def _join(
     words: pd.DataFrame, features: pd.DataFrame | None, pitch: Mapping[str, Any] | None, task: Task
 ) -> pd.DataFrame:
     """Join the columns that the task reads, of features.csv or of the pitch table, to the words."""

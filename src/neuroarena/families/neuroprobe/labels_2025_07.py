@@ -37,7 +37,7 @@ def items_2025_07(
     if task.rule == "nonverbal":
         return _in_turns(task, words, n_nonverbal, generator)
     if task.rule in ("scalar", "gap"):
-        rows, values = _ranked(task, words)
+        rows, values = _select_ranked(task, words)
         ranks = percentile_rank(values)
         kept = (ranks > 0.75) | (ranks < 0.25)
         labels = (ranks[kept] > 0.75).astype(np.int64)
@@ -79,7 +79,7 @@ def row_labels(task: Task, words: pd.DataFrame) -> np.ndarray:
     return np.greater(whole, 0).astype(np.int64)  # faces: any; position: not the first word
 
 
-def _ranked(task: Task, words: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+def _select_ranked(task: Task, words: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
     """Return the rows that are ranked and their values."""
     if task.rule == "scalar":
         return np.arange(len(words)), numbers_of(words, task.column, task)

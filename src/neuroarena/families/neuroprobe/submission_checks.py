@@ -129,7 +129,7 @@ def as_object(value: Any, field: str, where: str) -> dict[str, Any]:
 def required(data: Mapping[str, Any], key: str, field: str, where: str) -> Any:
     """Return the value of a required key."""
     if key not in data:
-        name = _joined(field, key)
+        name = _join(field, key)
         raise SubmissionError("structure", where, name, f'field "{name}" is missing')
     return data[key]
 
@@ -160,7 +160,7 @@ def number(
     elif good:
         good = abs(value) < 2**53 if isinstance(value, int) else math.isfinite(value)
     if not good:
-        name = _joined(field, key)
+        name = _join(field, key)
         words = f'field "{name}" must be {expected}, got {format_json(value)}'
         raise SubmissionError("numbers", where, name, words)
     return float(value)
@@ -312,7 +312,7 @@ def _is_fraction(value: float, n_items: int) -> bool:
     return abs(value * n_items - round(value * n_items)) < _WHOLE_NUMBER
 
 
-def _joined(field: str, key: str) -> str:
+def _join(field: str, key: str) -> str:
     return f"{field}.{key}" if field else key
 
 

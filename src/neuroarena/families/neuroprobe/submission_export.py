@@ -190,7 +190,7 @@ def choose_runs(
         splits=tuple(split for split in SPLIT_FOLDERS if split in set(scores["split"])),
         notes=tuple(notes),
         unpublished=tuple(
-            f"{_named(run)}: {note}"
+            f"{_name_run(run)}: {note}"
             for run in runs
             for note in run.record.benchmark.notes
             if note.startswith(ITEMS_DIFFER)
@@ -214,7 +214,7 @@ def _decoder(run: Result) -> str:
     return run.record.decoder.name
 
 
-def _named(run: Result) -> str:
+def _name_run(run: Result) -> str:
     """Name a run so that its folder can be found."""
     about = f"{run.record.benchmark.name} {run.record.split.name}"
     return about if run.folder is None else f"{about} ({run.folder.name})"
@@ -248,15 +248,15 @@ def _complete(runs: list[Result]) -> tuple[list[Result], list[str]]:
             f"{len(standing)} runs are not complete: {_some([_failure(run) for run in standing])}. Run them "
             "again; nothing was written."
         )
-    return complete, [_named(run) for run in failed]
+    return complete, [_name_run(run) for run in failed]
 
 
 def _failure(run: Result) -> str:
     failed = run.record.failed_cells
     if not failed:
-        return f"{_named(run)} has no unit scores"
+        return f"{_name_run(run)} has no unit scores"
     error = " ".join((failed[0].error or "no reason was recorded").split())
-    return f"{_named(run)}: fold {failed[0].fold}: {error}"
+    return f"{_name_run(run)}: fold {failed[0].fold}: {error}"
 
 
 def _check_official(runs: list[Result], allow_simulated: bool) -> None:
@@ -264,19 +264,20 @@ def _check_official(runs: list[Result], allow_simulated: bool) -> None:
     for run in runs:
         problem = _unofficial(run)
         if problem:
-            problems.append(f"{_named(run)} {problem}")
+            problems.append(f"{_name_run(run)} {problem}")
     if problems:
         raise InputError(f"Not all runs are official: {_some(problems)}. Nothing was written.")
     simulated = [run for run in runs if run.record.simulated]
     if simulated and not allow_simulated:
         raise InputError(
             f"{len(simulated)} of {len(runs)} runs are on simulated recordings, the first is "
-            f"{_named(simulated[0])}. They are not a submission; --allow-simulated writes them anyway, marked."
+            f"{_name_run(simulated[0])}. They are not a submission; --allow-simulated writes them anyway, marked."
         )
     if 0 < len(simulated) < len(runs):
         recorded = next(run for run in runs if not run.record.simulated)
         raise InputError(
-            f"{_named(simulated[0])} is simulated and {_named(recorded)} is not; a submission must be one or the other."
+            f"{_name_run(simulated[0])} is simulated and {_name_run(recorded)} is not; "
+            "a submission must be one or the other."
         )
 
 
@@ -319,7 +320,7 @@ def _check_alike(runs: list[Result]) -> None:
         for run in runs[1:]:
             if read(run) != read(first):
                 raise InputError(
-                    f"The {name} differs: {_named(first)} has {_brief(read(first))}, {_named(run)} has "
+                    f"The {name} differs: {_name_run(first)} has {_brief(read(first))}, {_name_run(run)} has "
                     f"{_brief(read(run))}. A submission describes one decoder under one definition; "
                     "leave the others out."
                 )
@@ -336,7 +337,7 @@ def _check_single(runs: list[Result]) -> None:
         key = (run.record.split.name, _task(run))
         if key in seen:
             raise InputError(
-                f"There are two runs of {_task(run)}, {key[0]}: {_named(seen[key])} and {_named(run)}. "
+                f"There are two runs of {_task(run)}, {key[0]}: {_name_run(seen[key])} and {_name_run(run)}. "
                 "Pass only one of them."
             )
         seen[key] = run
@@ -370,6 +371,6 @@ def _fold_numbers(run: Result, split: str) -> Iterator[int]:
         good = session == unit and (number.isdecimal() if split == "within-session" else not number)
         if not good:
             raise InputError(
-                f'{_named(run)}: fold "{fold}" of session {unit} is not one of the published {split} folds.'
+                f'{_name_run(run)}: fold "{fold}" of session {unit} is not one of the published {split} folds.'
             )
         yield int(number or 0)

@@ -125,7 +125,7 @@ def _folder_rules(folder: Path, name: str) -> Iterator[Finding]:
             yield Finding("tasks", f"{own}/{file}", "", "it is not the file of a task")
 
 
-def _loaded(path: Path) -> tuple[Any, str | None]:
+def _load(path: Path) -> tuple[Any, str | None]:
     """Read JSON as Python does by default, including NaN and repeated keys; or return why it cannot be read."""
     try:
         return json.loads(path.read_text(encoding="utf-8")), None
@@ -156,7 +156,7 @@ def _metadata_rule(folder: Path) -> Iterator[Finding]:
     path = folder / "metadata.json"
     if not path.is_file():
         return
-    data, problem = _loaded(path)
+    data, problem = _load(path)
     if problem is None and not isinstance(data, dict):
         problem = "the file must hold an object"
     if problem is not None:
@@ -169,7 +169,7 @@ def _metadata_rule(folder: Path) -> Iterator[Finding]:
 def _population_rule(folder: Path) -> Iterator[Finding]:
     for _, _, path in population_files(folder):
         file = f"{path.parent.name}/{path.name}"
-        data, problem = _loaded(path)
+        data, problem = _load(path)
         if problem is None and not isinstance(data, dict):
             problem = "the file must hold an object"
         if problem is not None:
@@ -214,7 +214,7 @@ def _fold_problems(folds: Any, field: str) -> Iterator[tuple[str, str]]:
             yield own, f'field "{own}" must lie in [0, 1], got {format_json(score)}'
 
 
-def _said(path: Path) -> str | None:
+def _say(path: Path) -> str | None:
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, ValueError):
@@ -225,7 +225,7 @@ def _attestation_rule(folder: Path) -> Iterator[Finding]:
     file = "ATTESTATION.txt"
     if not (folder / file).is_file():
         return
-    said = _said(folder / file)
+    said = _say(folder / file)
     if said is None:
         yield Finding("attestation", file, "", "cannot be read as text")
     elif said != NOT_APPLICABLE:
@@ -244,7 +244,7 @@ def _publication_rule(folder: Path) -> Iterator[Finding]:
     file = "PUBLICATION.bib"
     if not (folder / file).is_file():
         return
-    problem = publication_problem(_said(folder / file))
+    problem = publication_problem(_say(folder / file))
     if problem:
         yield Finding("publication", file, "", problem)
 

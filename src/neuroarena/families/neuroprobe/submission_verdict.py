@@ -246,14 +246,14 @@ def _repeated_folds(data: Mapping[str, Any], where: str) -> Iterator[Finding]:
                 yield Finding("duplicates", where, field, f"fold {checks.format_json(twice[0])} occurs twice")
 
 
-def _judged(scores: pd.DataFrame) -> Iterable[tuple[str, str, str, pd.DataFrame]]:
+def _walk_rows(scores: pd.DataFrame) -> Iterable[tuple[str, str, str, pd.DataFrame]]:
     """Walk through the files' rows: split, task, file, rows."""
     for (split, task), own in scores.groupby(["split", "task"], sort=False):
         yield str(split), str(task), f"{SPLIT_FOLDERS[str(split)]}/population_{task}.json", own
 
 
 def _session_findings(scores: pd.DataFrame) -> Iterator[Finding]:
-    for split, _, file, rows in _judged(scores):
+    for split, _, file, rows in _walk_rows(scores):
         population = rows[rows["level"] == "population"]
         there, judged = (
             set(own["session"])
@@ -269,7 +269,7 @@ def _session_findings(scores: pd.DataFrame) -> Iterator[Finding]:
 
 
 def _fold_findings(scores: pd.DataFrame) -> Iterator[Finding]:
-    for split, _, file, rows in _judged(scores):
+    for split, _, file, rows in _walk_rows(scores):
         expected = EXPECTED_FOLDS[split]
         keys = ["level", "electrode", "session", "time_bin"]
         counts = rows.groupby(keys, sort=False).size()
@@ -287,7 +287,7 @@ def _fold_findings(scores: pd.DataFrame) -> Iterator[Finding]:
 def _copied_tasks(scores: pd.DataFrame) -> Iterator[Finding]:
     """Find identical scores under two tasks, ignoring those that are all equal, as from a constant answer."""
     seen: dict[tuple[Any, ...], str] = {}
-    for split, task, file, rows in _judged(scores):
+    for split, task, file, rows in _walk_rows(scores):
         own = rows[rows["level"] == "population"]
         if own["auroc"].nunique() < 3:
             continue

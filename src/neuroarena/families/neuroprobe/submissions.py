@@ -229,7 +229,7 @@ def _missing_files(folder: Path) -> Iterable[str]:
         present = {path.name for path in (folder / name).iterdir()}
         absent = [task for file, task in wanted.items() if file not in present]
         if absent:
-            yield f"{name}: {_counted(len(absent), 'task')} missing ({', '.join(absent)})"
+            yield f"{name}: {_count(len(absent), 'task')} missing ({', '.join(absent)})"
         unknown = sorted(file for file in present - set(wanted) if file.endswith(".json"))
         if unknown:
             yield f"{name}: not a task of this benchmark and not read ({', '.join(unknown)})"
@@ -259,7 +259,7 @@ def _missing_sessions(here: pd.DataFrame, split: str, tasks: list[str], where: s
             missing.setdefault(absent, []).append(task)
     for sessions, concerned in missing.items():
         which = _which(concerned, tasks)
-        yield f"{where}: {_counted(len(sessions), 'session')} missing in {which} ({', '.join(sessions)})"
+        yield f"{where}: {_count(len(sessions), 'session')} missing in {which} ({', '.join(sessions)})"
 
 
 def _odd_folds(here: pd.DataFrame, split: str, tasks: list[str], where: str) -> Iterable[str]:
@@ -269,7 +269,7 @@ def _odd_folds(here: pd.DataFrame, split: str, tasks: list[str], where: str) -> 
     wanted = f"where {_in_words(expected)} {'is' if expected == 1 else 'are'} expected"
     for number in sorted({int(count) for count in odd["folds"]}):
         group = odd[odd["folds"] == number]
-        sessions_of = {task: _ordered(own["session"]) for task, own in group.groupby("task", sort=False)}
+        sessions_of = {task: _order(own["session"]) for task, own in group.groupby("task", sort=False)}
         by_sessions: dict[tuple[str, ...], list[str]] = {}
         for task in tasks:
             if task in sessions_of:
@@ -277,7 +277,7 @@ def _odd_folds(here: pd.DataFrame, split: str, tasks: list[str], where: str) -> 
         folds = f"{_in_words(number)} fold{'' if number == 1 else 's'}"
         for sessions, concerned in by_sessions.items():
             everywhere = set(concerned) == set(tasks) and set(sessions) == set(here["session"])
-            listed = f"({_counted(len(sessions), 'session')}: {', '.join(sessions)})"
+            listed = f"({_count(len(sessions), 'session')}: {', '.join(sessions)})"
             if everywhere:
                 yield f"{where}: every session has {folds} {wanted} {listed}"
             else:
@@ -314,7 +314,7 @@ def submission_units(
         When the split, the level or the time bin is not in the submission.
     """
     split = split_name(split)
-    own = _chosen(submission, split, level, time_bin or DEFAULT_TIME_BIN)
+    own = _choose(submission, split, level, time_bin or DEFAULT_TIME_BIN)
     rows = []
     for (task, session), group in own.groupby(["task", "session"], sort=False):
         task, session = str(task), str(session)
@@ -341,7 +341,7 @@ def submission_units(
     return table.iloc[np.lexsort((table["fold"], sessions, tasks))].reset_index(drop=True)
 
 
-def _chosen(submission: Submission, split: str, level: str, time_bin: str) -> pd.DataFrame:
+def _choose(submission: Submission, split: str, level: str, time_bin: str) -> pd.DataFrame:
     name = submission.folder.name
     if level not in LEVELS:
         raise InputError(f'"{level}" is not a level of a submission; expected {" or ".join(LEVELS)}.')
@@ -422,7 +422,7 @@ def aggregate(
     return table
 
 
-def _ordered(sessions: Iterable[str]) -> tuple[str, ...]:
+def _order(sessions: Iterable[str]) -> tuple[str, ...]:
     present = set(sessions)
     return tuple(key for key in checks.ALL_SESSIONS if key in present)
 
@@ -431,7 +431,7 @@ def _which(concerned: list[str], tasks: list[str]) -> str:
     return f"all {len(tasks)} tasks" if len(concerned) == len(tasks) > 1 else ", ".join(concerned)
 
 
-def _counted(number: int, noun: str) -> str:
+def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 

@@ -69,7 +69,7 @@ class Transfer:
     def manifest(self, task: str, definition: str) -> Manifest:
         """Return the rules of a task: those of its track under the name of this family."""
         chosen = _tasks(definition)[task]
-        return _renamed(chosen.family.manifest(chosen.task, chosen.definition), task, chosen, definition)
+        return _rename(chosen.family.manifest(chosen.task, chosen.definition), task, chosen, definition)
 
     def window(self, task: str, definition: str) -> WindowShape:
         """Describe the windows: those of the track."""
@@ -104,7 +104,7 @@ class Transfer:
         first = loaded.splits[0]
         return dataclasses.replace(
             loaded,
-            manifest=_renamed(loaded.manifest, task, chosen, definition),
+            manifest=_rename(loaded.manifest, task, chosen, definition),
             split_rules={first: loaded.split_rules[first]},
         )
 
@@ -124,7 +124,7 @@ def _tasks(definition: str) -> dict[str, Task]:
     return found
 
 
-def _renamed(manifest: Manifest, task: str, chosen: Task, definition: str) -> Manifest:
+def _rename(manifest: Manifest, task: str, chosen: Task, definition: str) -> Manifest:
     return manifest.replace(
         name=f"{FAMILY.name}/{task}",
         definition=definition,

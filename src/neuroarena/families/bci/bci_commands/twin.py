@@ -150,7 +150,7 @@ def _write(root: Path, options: dict[str, Any], progress: Progress | None) -> di
         "ideal_balanced_accuracy": planted.balanced_accuracy(d),
         "frozen_rule_balanced_accuracy": _frozen_rule(people, d),
         "subjects": [person.label for person in people],
-        "planted": _planted(people, options),
+        "planted": _list_planted(people, options),
     }
 
 
@@ -177,7 +177,7 @@ def _frozen_rule(people: list[_Person], d: float) -> float:
     return float(np.mean(scores))
 
 
-def _planted(people: list[_Person], options: dict[str, Any]) -> dict[str, Any]:
+def _list_planted(people: list[_Person], options: dict[str, Any]) -> dict[str, Any]:
     names = ELECTRODES[: options["channels"]]
     return {
         "rhythms_hz": dict(zip(files.COMMANDS, signals.BANDS_HZ, strict=True)),

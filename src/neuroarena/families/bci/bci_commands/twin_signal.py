@@ -197,16 +197,16 @@ def _pulses(
 def _pink(shape: tuple[int, int], rate_hz: float, rng: np.random.Generator) -> np.ndarray:
     """Make noise with power falling as 1/f above 1 Hz, of unit variance."""
     frequencies = np.fft.rfftfreq(shape[1], 1 / rate_hz)
-    return _shaped(shape, 1 / np.sqrt(np.maximum(frequencies, 1.0)), rng)
+    return _shape_noise(shape, 1 / np.sqrt(np.maximum(frequencies, 1.0)), rng)
 
 
 def _rhythm(n_samples: int, low: float, high: float, rate_hz: float, rng: np.random.Generator) -> np.ndarray:
     frequencies = np.fft.rfftfreq(n_samples, 1 / rate_hz)
     inside = ((frequencies >= low) & (frequencies <= high)).astype(np.float64)
-    return np.asarray(_shaped((1, n_samples), inside, rng)[0])
+    return np.asarray(_shape_noise((1, n_samples), inside, rng)[0])
 
 
-def _shaped(shape: tuple[int, int], spectrum: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def _shape_noise(shape: tuple[int, int], spectrum: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Make rows of noise with a spectrum (of amplitudes, one per Fourier coefficient), of unit variance."""
     inside = spectrum > 0
     inside[0] = False

@@ -147,14 +147,14 @@ class DemographicsRidge:
             [np.nanmean(column) if np.isfinite(column).any() else 0.0 for column in known.T]
         )
         self.ridge_ = Ridge(self.penalties)
-        self.ridge_.fit(self._filled(known), part_numbers(train), _people(train))
+        self.ridge_.fit(self._fill(known), part_numbers(train), _people(train))
         return self
 
     def predict(self, test: Part) -> np.ndarray:
         """Predict a number for every example."""
-        return self.ridge_.predict(self._filled(self._matrix(test)))
+        return self.ridge_.predict(self._fill(self._matrix(test)))
 
-    def _filled(self, known: np.ndarray) -> np.ndarray:
+    def _fill(self, known: np.ndarray) -> np.ndarray:
         return np.where(np.isfinite(known), known, self.mean_)
 
     def _matrix(self, part: Part) -> np.ndarray:

@@ -91,7 +91,7 @@ class HBN(DatasetFolder):
     @functools.cached_property
     def recordings(self) -> pd.DataFrame:
         """The recordings: key, release, subject, task, run (0 where the name has none), path."""
-        rows = [row for release, folder in self.folders.items() for row in _listed(release, folder)]
+        rows = [row for release, folder in self.folders.items() for row in _list(release, folder)]
         if not rows:
             raise InputError(
                 f"{self.root}: holds no recording. Expected sub-*/eeg/*_eeg.bdf or *_eeg.set in its releases."
@@ -225,7 +225,7 @@ def _participants(folder: str, release: str, stamp: tuple[int, int]) -> pd.DataF
     return table[list(PARTICIPANT_COLUMNS)]
 
 
-def _listed(release: str, folder: Path) -> list[dict[str, Any]]:
+def _list(release: str, folder: Path) -> list[dict[str, Any]]:
     rows = []
     for person in sorted(os.listdir(folder)):
         place = folder / person / "eeg"

@@ -65,7 +65,7 @@ class CtcLinear:
             raise InputError("ctc-linear learns from recordings with keystrokes; the training part has none.")
         matrix = np.concatenate([frames for frames, _ in pieces])
         labels = np.concatenate([taught for _, taught in pieces])
-        kept = self._thinned(labels)
+        kept = self._thin(labels)
         matrix, labels = matrix[kept], labels[kept]
         self.mean_ = matrix.mean(axis=0, dtype=np.float64).astype(np.float32)
         deviation = matrix.std(axis=0, dtype=np.float64)
@@ -112,7 +112,7 @@ class CtcLinear:
                 places = first + HOP * np.arange(LOOKBACK, LOOKBACK + len(features))
                 yield features, frame_labels(places, onsets, keys, TAUGHT)
 
-    def _thinned(self, labels: np.ndarray) -> np.ndarray:
+    def _thin(self, labels: np.ndarray) -> np.ndarray:
         pressed, blank = np.flatnonzero(labels != BLANK), np.flatnonzero(labels == BLANK)
         room = max(self.max_frames - len(pressed), len(pressed))
         step = max(1, -(-len(blank) // max(room, 1)))

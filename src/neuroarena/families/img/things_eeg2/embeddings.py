@@ -74,7 +74,7 @@ def _npy(path: Path, images: list[str]) -> np.ndarray:  # noqa: ARG001 - rows ar
 def _npz(path: Path, images: list[str]) -> np.ndarray:  # noqa: ARG001
     try:
         with np.load(path, allow_pickle=False) as archive:
-            return _joined(dict(archive), path)
+            return _join(dict(archive), path)
     except (OSError, ValueError, EOFError) as error:
         raise InputError(f"{path}: cannot be read as .npz: {error}.") from error
 
@@ -89,10 +89,10 @@ def _safetensors(path: Path, images: list[str]) -> np.ndarray:  # noqa: ARG001
         tensors = load_file(path)
     except (SafetensorError, OSError, ValueError, KeyError) as error:
         raise InputError(f"{path}: cannot be read as safetensors: {error}.") from error
-    return _joined(tensors, path)
+    return _join(tensors, path)
 
 
-def _joined(arrays: dict[str, Any], path: Path) -> np.ndarray:
+def _join(arrays: dict[str, Any], path: Path) -> np.ndarray:
     missing = [name for name in ("training", "test") if name not in arrays]
     if missing:
         raise InputError(f'{path}: lacks the array "{missing[0]}"; it has {", ".join(arrays) or "none"}.')

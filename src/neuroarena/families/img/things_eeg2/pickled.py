@@ -229,7 +229,7 @@ class _Plain:
             demand(isinstance(value.content, list) and len(value.content) == count, "an array of objects")
             items = [self.of(each) for each in value.content]
             # np.save stores a dictionary as a 0-d array of objects.
-            return items[0] if value.shape == () else _boxed(items, value.shape)
+            return items[0] if value.shape == () else _box(items, value.shape)
         length = count * dtype.itemsize
         if isinstance(value.content, Stretch):
             demand(value.content.length == length, "an array")
@@ -240,7 +240,7 @@ class _Plain:
         return array[()] if value.shape == () else array
 
 
-def _boxed(items: list[Any], shape: tuple[int, ...]) -> np.ndarray:
+def _box(items: list[Any], shape: tuple[int, ...]) -> np.ndarray:
     boxed = np.empty(len(items), dtype=object)
     boxed[:] = items
     return boxed.reshape(shape)

@@ -225,7 +225,7 @@ class BrainTreebank(DatasetFolder):
         path = self.signal_path(subject, trial)
         table = self.electrodes(subject, unlocated=unlocated)
         if electrodes is not None:
-            table = _chosen(table, electrodes, subject)
+            table = _choose(table, electrodes, subject)
         place = {label: position for position, label in enumerate(self.labels(subject))}
         source = ElectrodeSource(path, [place[name] for name in table["name"]])
         return SessionRecording(source, table, facts.RATE_HZ, f"{subject}_{trial}")
@@ -311,7 +311,7 @@ def _clean(label: str) -> str:
     return label.replace("*", "").replace("#", "")
 
 
-def _chosen(table: pd.DataFrame, electrodes: Sequence[str], subject: int) -> pd.DataFrame:
+def _choose(table: pd.DataFrame, electrodes: Sequence[str], subject: int) -> pd.DataFrame:
     known = list(table["name"])
     for name in electrodes:
         if name not in known:

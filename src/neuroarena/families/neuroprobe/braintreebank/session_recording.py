@@ -57,9 +57,9 @@ class SessionRecording(Recording):
             Also for a sample that is not a finite number.
         """
         chunks = super().iter_windows(starts, length, channels, chunk)
-        return self._checked(chunks, np.asarray(starts), channels)
+        return self._check(chunks, np.asarray(starts), channels)
 
-    def _checked(
+    def _check(
         self,
         chunks: Iterator[tuple[np.ndarray, np.ndarray]],
         starts: np.ndarray,

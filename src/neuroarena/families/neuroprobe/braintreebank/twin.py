@@ -162,11 +162,11 @@ def _card(
         "separation": d,
         "ideal_auroc": signals.ideal_scores(d, float(any_film.first.mean())),
         "sessions": listed,
-        "planted": {f"sub_{s}": _planted(montage) for s, montage in mounted.items()},
+        "planted": {f"sub_{s}": _list_planted(montage) for s, montage in mounted.items()},
     }
 
 
-def _planted(montage: montages.Montage) -> dict[str, list[dict[str, Any]]]:
+def _list_planted(montage: montages.Montage) -> dict[str, list[dict[str, Any]]]:
     """List for every task where and how its answer is planted."""
     entries = {
         source: {

@@ -51,10 +51,10 @@ class Places:
         else:
             x, y, z = group.channels[["x", "y", "z"]].to_numpy(dtype=float).T
             places = CENTRE - np.stack([x, z, y], axis=1)
-        return _checked(places, names)
+        return _check(places, names)
 
 
-def _checked(places: np.ndarray, names: list[str]) -> np.ndarray:
+def _check(places: np.ndarray, names: list[str]) -> np.ndarray:
     unknown = [name for name, place in zip(names, places, strict=True) if np.isnan(place).any()]
     if unknown:
         raise InputError(

@@ -150,7 +150,7 @@ class ConvStager:
         torch = import_torch("The decoder conv-stager")
         context = context or Context()
         rule = stream_rule(context)
-        streams = [_scaled(stream) for stream in heard(train, self.features, rule)]
+        streams = [_scale(stream) for stream in heard(train, self.features, rule)]
         self.shape_ = self._shape(streams, train[0].rate_hz)
         inputs = np.concatenate([stream.windows[:: self.thin] for stream in streams])
         stages = np.concatenate([stream.stages[:: self.thin] for stream in streams])
@@ -243,7 +243,7 @@ class ConvStager:
             torch_files.save_file(state, str(temporary), metadata={"neuroarena": json.dumps(note)})
 
 
-def _scaled(stream: Heard) -> Heard:
+def _scale(stream: Heard) -> Heard:
     scale = RunningScale()
     return Heard(
         np.stack([scale.scaled(window) for window in stream.windows]), stream.stages, stream.target_s

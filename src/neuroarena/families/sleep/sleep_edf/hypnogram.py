@@ -63,7 +63,7 @@ def stage_epochs(annotations: pd.DataFrame, name: str = "hypnogram") -> pd.DataF
     >>> stage_epochs(table)["stage"].tolist()
     ['W', 'W', 'N2']
     """
-    scored = _scored(annotations, name)
+    scored = _score(annotations, name)
     starts: list[float] = []
     stages: list[str] = []
     end = None
@@ -86,7 +86,7 @@ def stage_epochs(annotations: pd.DataFrame, name: str = "hypnogram") -> pd.DataF
     return pd.DataFrame({"start_s": np.array(starts, dtype=float), "stage": stages})
 
 
-def _scored(annotations: pd.DataFrame, name: str) -> list[tuple[float, float, str]]:
+def _score(annotations: pd.DataFrame, name: str) -> list[tuple[float, float, str]]:
     rows = []
     for onset, duration, text in zip(
         annotations["onset_s"], annotations["duration_s"], annotations["description"], strict=True

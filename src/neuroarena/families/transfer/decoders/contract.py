@@ -128,11 +128,11 @@ def find_encoder(source: str, told: EncoderMeta | None = None) -> Found:
             for path in sorted(folder.rglob("*"))
             if path.is_file() and "__pycache__" not in path.parts
         }
-        encoder = _checked(_from_folder(folder, digest(files), told or EncoderMeta(folder)), source)
-        return Found(encoder, digest([_said(encoder, source), _held(encoder), files]), digest(files))
+        encoder = _check(_from_folder(folder, digest(files), told or EncoderMeta(folder)), source)
+        return Found(encoder, digest([_say(encoder, source), _held(encoder), files]), digest(files))
     maker = ENCODERS.get(source)
-    encoder = _checked(_made(maker, source, told or EncoderMeta()), source)
-    return Found(encoder, digest([_said(encoder, source), _held(encoder), {}]), code_fingerprint(encoder))
+    encoder = _check(_make(maker, source, told or EncoderMeta()), source)
+    return Found(encoder, digest([_say(encoder, source), _held(encoder), {}]), code_fingerprint(encoder))
 
 
 def _folder(source: str) -> Path | None:
@@ -174,7 +174,7 @@ def _from_folder(folder: Path, content: str, told: EncoderMeta) -> Any:
             ) from error
 
 
-def _made(maker: Any, source: str, told: EncoderMeta) -> Any:
+def _make(maker: Any, source: str, told: EncoderMeta) -> Any:
     if not isinstance(maker, type) and not inspect.isroutine(maker):
         return maker
     try:
@@ -184,7 +184,7 @@ def _made(maker: Any, source: str, told: EncoderMeta) -> Any:
         raise InputError(f'The encoder "{source}" cannot be made: {error}.') from error
 
 
-def _checked(encoder: Any, source: str) -> Encoder:
+def _check(encoder: Any, source: str) -> Encoder:
     missing = [name for name in ("encode", "weights_hash") if not callable(getattr(encoder, name, None))]
     if missing:
         raise InputError(
@@ -194,7 +194,7 @@ def _checked(encoder: Any, source: str) -> Encoder:
     return encoder  # type: ignore[no-any-return]
 
 
-def _said(encoder: Encoder, source: str) -> str:
+def _say(encoder: Encoder, source: str) -> str:
     said = encoder.weights_hash()
     if not isinstance(said, str) or not said:
         raise InputError(f"{source}: weights_hash() returned {said!r}. Expected a hash as text.")

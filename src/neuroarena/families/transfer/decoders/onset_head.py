@@ -44,14 +44,14 @@ class OnsetHead:
     def __init__(self, streams: Sequence[EncodedStream], rule: StreamRule) -> None:
         self.hop_s, self.window_s = rule.hop_s, rule.window_s
         targets = np.array([stream.target_s for stream in streams])
-        self.slope, self.offset = _line(self._unseen(streams), targets)
-        self.ridge = self._fitted(streams)
+        self.slope, self.offset = _line(self._find_peaks(streams), targets)
+        self.ridge = self._fit(streams)
 
     def tracker(self) -> OnsetTracker:
         """Make a tracker for one stream."""
         return OnsetTracker(self)
 
-    def _fitted(self, streams: Sequence[EncodedStream]) -> RidgeHead:
+    def _fit(self, streams: Sequence[EncodedStream]) -> RidgeHead:
         togo = [stream.target_s - self.middles(np.arange(len(stream.rows))) for stream in streams]
         clipped = np.clip(np.concatenate(togo), -MOST_SECONDS, MOST_SECONDS)
         return RidgeHead(np.concatenate([stream.rows for stream in streams]), clipped, STREAM_PENALTY)
@@ -64,7 +64,7 @@ class OnsetHead:
         """Return the time between the window before `number` and this one, by their middles."""
         return (number - 0.5) * self.hop_s + self.window_s / 2
 
-    def _unseen(self, streams: Sequence[EncodedStream]) -> np.ndarray:
+    def _find_peaks(self, streams: Sequence[EncodedStream]) -> np.ndarray:
         """Find the peak of every stream with a regression on other people: a quarter of them is left out at a time."""
         people = sorted({stream.subject for stream in streams})
         part_of = {person: place % PARTS for place, person in enumerate(people)}
@@ -72,7 +72,7 @@ class OnsetHead:
         for part in sorted(set(part_of.values())):
             own = [place for place, stream in enumerate(streams) if part_of[stream.subject] == part]
             others = [stream for stream in streams if part_of[stream.subject] != part]
-            ridge = self._fitted(others or streams)
+            ridge = self._fit(others or streams)
             for place in own:
                 sums = np.concatenate([[0.0], np.cumsum(ridge.predict(streams[place].rows))])
                 peaks[place] = self.peak_s(int(sums.argmax()))

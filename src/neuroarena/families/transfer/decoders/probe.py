@@ -70,7 +70,7 @@ class EncoderProbe:
     @property
     def untrained(self) -> bool:
         """Whether the encoder states that its weights are random."""
-        return bool(getattr(self._loaded(), "untrained", False))
+        return bool(getattr(self._load(), "untrained", False))
 
     def __getstate__(self) -> dict[str, Any]:
         # An encoder of a folder cannot be sent to another process; it is made again there, and must be the same.
@@ -94,7 +94,7 @@ class EncoderProbe:
             When there is no head for what the benchmark predicts.
         """
         context = context or Context()
-        said = self._loaded().weights_hash()
+        said = self._load().weights_hash()
         self.head_: Any = None
         self.first_: tuple[np.ndarray, pd.DataFrame, float, np.ndarray] | None = None
         if context.stream is None:
@@ -133,7 +133,7 @@ class EncoderProbe:
         core = _in_core(places, self.rule_, self.rate_hz_)
         return str(self.text_.take(self.head_.predict(rows[core])))
 
-    def _loaded(self) -> Encoder:
+    def _load(self) -> Encoder:
         if self.encoder_ is None:
             found = find_encoder(self.encoder)
             if found.weights != self.encoder_weights:
@@ -147,7 +147,7 @@ class EncoderProbe:
 
     def _encode(self, signals: np.ndarray, channels: pd.DataFrame, rate_hz: float) -> np.ndarray:
         """Encode windows in batches: float32 (n, d)."""
-        encoder = self._loaded()
+        encoder = self._load()
         rows = [
             encoded(encoder, signals[first : first + BATCH], channels, rate_hz)
             for first in range(0, len(signals), BATCH)
@@ -161,7 +161,7 @@ class EncoderProbe:
         return np.concatenate(rows)
 
     def _check_frozen(self, said: str) -> None:
-        encoder = self._loaded()
+        encoder = self._load()
         if encoder.weights_hash() != said:
             raise NeuroarenaError(
                 f"{type(encoder).__name__}: weights_hash() changed while signals were encoded. Encoders must be frozen."
@@ -209,7 +209,7 @@ class EncoderProbe:
         self, window: np.ndarray, channels: pd.DataFrame, rate_hz: float
     ) -> tuple[np.ndarray, np.ndarray]:
         """Encode one window: float32 (frames, d), and the sample at which each frame starts (frames,)."""
-        encoder = self._loaded()
+        encoder = self._load()
         rows = encoded(encoder, window[np.newaxis], channels, rate_hz, frames=True)
         n, samples = rows.shape[1], window.shape[1]
         if n < LEAST_FRAMES_A_SECOND * samples / rate_hz:
@@ -229,11 +229,11 @@ class EncoderProbe:
             playback = Playback(group.recording, start, stop, rule, np.random.default_rng(0))
             due += [(group, playback, start, number) for number in range(len(playback))]
         chosen = np.unique(np.linspace(0, len(due) - 1, min(len(due), MOST_WINDOWS)).round().astype(int))
-        parts = [self._taught(due[place], rule) for place in chosen]
+        parts = [self._label_frames(due[place], rule) for place in chosen]
         rows, labels, weights = (np.concatenate(each) for each in zip(*parts, strict=True))
         return FrameHead(rows, labels, weights)
 
-    def _taught(
+    def _label_frames(
         self, due: tuple[Group, Playback, int, int], rule: StreamRule
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the kept frames of one window, the label of each, and how many frames it represents."""
