@@ -18,6 +18,8 @@ LEAKS = ("channel", "length", "order")
 
 # Option -> (kind, least, most).
 Limits = Mapping[str, tuple[type, float, float]]
+# What nearly every twin takes: the seed of its randomness, and how much of what is planted there is.
+PLANTED: Limits = {"seed": (int, 0, 2**32 - 1), "strength": (float, 0.0, 10.0)}
 # Called after each step of a simulation: steps done, steps in all, what was written.
 Progress = Callable[[int, int, str], None]
 Writer = Callable[[Path, dict[str, Any]], dict[str, Any]]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from neuroarena.datasets.twin_folder import Limits, Progress, check_options, spell_flag, write_twin
+from neuroarena.datasets.twin_folder import PLANTED, Limits, Progress, check_options, spell_flag, write_twin
 from neuroarena.errors import InputError
 from neuroarena.families.bci.bci_commands import latents as planted
 from neuroarena.families.bci.bci_commands import twin_files as files
@@ -34,9 +34,8 @@ LIMITS: Limits = {
     "trials": (int, 3, 36),
     "channels": (int, 6, len(ELECTRODES)),
     "rate_hz": (int, 100, 500),
-    "seed": (int, 0, 2**32 - 1),
+    **PLANTED,
     "ideal": (float, 1 / 3, 0.999),
-    "strength": (float, 0.0, 10.0),
     "drift": (float, 0.0, 10.0),
 }
 # Independent random streams, so that one part can change without the others.

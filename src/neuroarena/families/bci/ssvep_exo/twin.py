@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from neuroarena.datasets.twin_folder import Limits, check_options, write_twin
+from neuroarena.datasets.twin_folder import PLANTED, Limits, check_options, write_twin
 from neuroarena.errors import InputError
 from neuroarena.families.bci.bci_commands import latents as planted
 
@@ -29,9 +29,8 @@ FALL, FROM_HZ, ALPHA, COMMON = 1.1, 2.0, 3.0, 0.75
 LIMITS: Limits = {
     "subjects": (int, 2, 99),
     "sessions": (int, 2, 9),
-    "seed": (int, 0, 2**32 - 1),
+    **PLANTED,
     "ideal": (float, 1 / 3, 0.999),
-    "strength": (float, 0.0, 10.0),
 }
 
 

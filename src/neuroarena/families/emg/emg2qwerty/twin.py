@@ -10,7 +10,7 @@ from typing import Any
 import h5py
 import numpy as np
 
-from neuroarena.datasets.twin_folder import Limits, check_options, write_twin
+from neuroarena.datasets.twin_folder import PLANTED, Limits, check_options, write_twin
 from neuroarena.families.emg.emg2qwerty import twin_signal as signals
 from neuroarena.families.emg.emg2qwerty import twin_typing as typing
 
@@ -21,8 +21,7 @@ LIMITS: Limits = {
     "sessions": (int, 2, 20),
     "minutes": (float, 0.1, 60.0),
     "keys": (int, typing.FEWEST_KEYS, len(typing.KEYS)),
-    "seed": (int, 0, 2**32 - 1),
-    "strength": (float, 0.0, 10.0),
+    **PLANTED,
     "slips": (float, 0.0, 1.0),
 }
 # A favourite key makes up this share of what is typed when the length is to reveal it.

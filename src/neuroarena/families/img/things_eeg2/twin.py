@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from neuroarena.datasets.twin_folder import Limits, Progress, check_options, spell_flag, write_twin
+from neuroarena.datasets.twin_folder import PLANTED, Limits, Progress, check_options, spell_flag, write_twin
 from neuroarena.errors import InputError
 
 GENERATOR = "neuroarena things_eeg2 twin"
@@ -39,9 +39,8 @@ LIMITS: Limits = {
     "test_repetitions": (int, 1, 80),
     "channels": (int, 17, 63),
     "length": (int, 32, 1536),
-    "seed": (int, 0, 2**32 - 1),
+    **PLANTED,
     "ideal": (float, 0.0, 0.999),
-    "strength": (float, 0.0, 10.0),
 }
 # Independent random streams, so that one part can change without the others.
 IMAGES, PERSON, EPOCHS, IDEAL = range(4)

@@ -14,7 +14,7 @@ import h5py
 import numpy as np
 import pandas as pd
 
-from neuroarena.datasets.twin_folder import Limits, Progress, check_options, write_twin
+from neuroarena.datasets.twin_folder import PLANTED, Limits, Progress, check_options, write_twin
 from neuroarena.families.neuroprobe.braintreebank import twin_montage as montages
 from neuroarena.families.neuroprobe.braintreebank import twin_signal as signals
 from neuroarena.families.neuroprobe.braintreebank import twin_transcript as transcripts
@@ -47,9 +47,8 @@ LIMITS: Limits = {
     "sessions": (int, 1, 2),
     "electrodes": (int, LEAST_ELECTRODES, MOST_ELECTRODES),
     "minutes": (float, LEAST_SLOTS / SLOTS_A_MINUTE, MOST_MINUTES),
-    "seed": (int, 0, 2**32 - 1),
+    **PLANTED,
     "ideal": (float, 0.5, 0.999),
-    "strength": (float, 0.0, 10.0),
 }
 
 

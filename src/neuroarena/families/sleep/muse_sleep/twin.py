@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from neuroarena.datasets.twin_folder import Limits, Progress, check_options, write_twin
+from neuroarena.datasets.twin_folder import PLANTED, Limits, Progress, check_options, write_twin
 from neuroarena.errors import MissingDependency
 from neuroarena.families.sleep.sleep_edf import twin_sleep as sleep
 from neuroarena.families.sleep.sleep_edf.twin_signal import make_eeg
@@ -35,8 +35,7 @@ LIMITS: Limits = {
     "people": (int, 1, 203),
     "recordings": (int, 1, 5),
     "longest": (int, 11, 35),
-    "seed": (int, 0, 2**32 - 1),
-    "strength": (float, 0.0, 10.0),
+    **PLANTED,
 }
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from neuroarena.datasets.twin_folder import Limits, Progress, check_options, write_twin
+from neuroarena.datasets.twin_folder import PLANTED, Limits, Progress, check_options, write_twin
 from neuroarena.errors import MissingDependency
 from neuroarena.families.sleep.sleep_edf import twin_sleep as sleep
 from neuroarena.families.sleep.sleep_edf.twin_signal import make_eeg
@@ -28,8 +28,7 @@ LIMITS: Limits = {
     "people": (int, 1, len(PEOPLE)),
     "nights": (int, 1, 2),
     "minutes": (int, (MOST_S + STREAM_S - LEAST_S + 60) // 60, 1440),
-    "seed": (int, 0, 2**32 - 1),
-    "strength": (float, 0.0, 10.0),
+    **PLANTED,
 }
 _TEXTS = {"W": ("W",), "N1": ("1",), "N2": ("2",), "N3": ("3", "4"), "R": ("R",)}
 
