@@ -34,8 +34,8 @@ def measure_distance(first: np.ndarray, second: np.ndarray) -> float:
 
     Examples
     --------
-    >>> measure_distance(np.array([2.0, 4.0]), np.array([0.0, 2.0]))
-    1.4142135623730951
+    >>> round(measure_distance(np.array([2.0, 4.0]), np.array([0.0, 2.0])), 3)
+    1.414
     """
     free = len(first) + len(second) - 2
     pooled = ((len(first) - 1) * first.var(ddof=1) + (len(second) - 1) * second.var(ddof=1)) / free

@@ -35,7 +35,7 @@ def overall(challenge1: Any, challenge2: Any) -> Any:
 def people_of(benchmark: Benchmark, split: str | None = None) -> dict[str, tuple[str, dict[str, Any]]]:
     """Return by key of :func:`submission_windows` the person, and what a model may know of them."""
     found = {}
-    for key, rows in _judged(benchmark, split):
+    for key, rows in _walk_recordings(benchmark, split):
         first = rows.iloc[0]
         known = {name: _plain(first[name]) for name in benchmark.known}
         found[key] = (str(first["subject"]), known)
