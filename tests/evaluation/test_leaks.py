@@ -60,6 +60,10 @@ def kinds(report: LeakReport) -> list[str]:
     return [finding.kind for finding in report.findings]
 
 
+def hidden_kinds(report: LeakReport) -> list[str]:
+    return [probe.kind for probe in report.noted if probe.hidden]
+
+
 @pytest.mark.parametrize(
     ("task", "planted", "kind", "word", "hidden"),
     [*PLANTED, *(pytest.param(*case, marks=pytest.mark.drill) for case in SLOWLY)],
@@ -67,12 +71,15 @@ def kinds(report: LeakReport) -> list[str]:
 )
 def test_a_planted_leak_is_found_and_named(task, planted, kind, word, hidden):
     report = check_leaks(bound(task, plant_leak=planted))
-    (found,) = [finding for finding in report.findings if finding.kind == kind and word in finding.what]
+    (found,) = [probe for probe in report.probes if probe.found and probe.kind == kind and word in probe.what]
     assert found.hidden is hidden
+    # What decoders never see is said, and is no leak.
+    assert (found in report.noted, found in report.findings) == (hidden, not hidden)
     assert found.score > found.chance + 0.5
     assert found.p in (None, 1 / (guessing.PERMUTATIONS + 1))
     # Nothing else is said to be one, but that recordings sorted by their answer grow longer in Muse.
-    assert {*kinds(report)} <= {kind, *(["length"] if (task, planted) == ("sleep/muse", "order") else [])}
+    others = ["length"] if (task, planted) == ("sleep/muse", "order") else []
+    assert {probe.kind for probe in report.probes if probe.found and not probe.declared} <= {kind, *others}
 
 
 @pytest.mark.parametrize("task", [task for task in TRACKS if task != "sleep/sleep-edf"])
@@ -161,7 +168,8 @@ def test_a_window_of_one_recording_that_is_in_both_parts_under_two_ids_is_found(
         return examples
 
     assert kinds(check_leaks(_toy_with(lambda key: toy_signal(key, 0.5)[0], table), "within")) == [
-        "duplicates"
+        "duplicates",
+        "samples",
     ]
 
 
@@ -209,8 +217,8 @@ def test_classes_that_follow_a_period_are_found_across_recordings_of_other_lengt
         return examples.drop(index=examples.index[:8]).reset_index(drop=True)
 
     report = check_leaks(_toy_with(lambda key: toy_signal(key, 0.0)[0], table), "cross")
-    assert kinds(report) == ["order"]
-    assert report.findings[0].score == 1.0
+    assert (kinds(report), hidden_kinds(report)) == ([], ["order"])
+    assert [probe.score for probe in report.noted if probe.hidden] == [1.0]
 
 
 def test_windows_whose_length_tells_the_class_are_found():
@@ -218,8 +226,8 @@ def test_windows_whose_length_tells_the_class_are_found():
         return examples.assign(stop=examples["stop"] + 5 * examples["target"])
 
     report = check_leaks(_toy_with(lambda key: toy_signal(key, 0.0)[0], table), "cross")
-    assert kinds(report) == ["length"]
-    assert "length of the window" in report.findings[0].what
+    assert (kinds(report), hidden_kinds(report)) == ([], ["length"])
+    assert "length of the window" in next(probe.what for probe in report.noted if probe.hidden)
 
 
 def test_numbers_that_grow_through_a_session_are_found():
@@ -229,7 +237,7 @@ def test_numbers_that_grow_through_a_session_are_found():
 
     changed = toy_manifest(prediction="number", metric="mae", classes=())
     benchmark = dataclasses.replace(_toy_with(lambda key: toy_signal(key, 0.0)[0], table), manifest=changed)
-    assert kinds(check_leaks(benchmark, "cross")) == ["order"]
+    assert hidden_kinds(check_leaks(benchmark, "cross")) == ["order"]
 
 
 def test_a_stream_that_ends_when_it_is_answered_is_found_and_said_to_be_seen():

@@ -69,7 +69,8 @@ def leave_one_out(
         for value in values if len(values) > 1 else []:
             judged = own[column] == value
             folds.append(fold_of(f"{group}/{value}" if within else str(value), own, ~judged, judged))
-    return Split(name or f"leave-one-{column}-out", tuple(folds))
+    crosses = () if within is None else (within,)
+    return Split(name or f"leave-one-{column}-out", tuple(folds), apart=(column,), crosses=crosses)
 
 
 def later_sessions(examples: pd.DataFrame, *, name: str = "later-sessions") -> Split:
@@ -92,7 +93,7 @@ def later_sessions(examples: pd.DataFrame, *, name: str = "later-sessions") -> S
         if len(sessions) > 1:
             first = own["session"].isin(sessions[: len(sessions) // 2])
             folds.append(fold_of(subject, own, first, ~first))
-    return Split(name, tuple(folds))
+    return Split(name, tuple(folds), apart=("session",), crosses=("subject",))
 
 
 def natural_order(text: str) -> list[tuple[int, int, str]]:
@@ -142,7 +143,7 @@ def blocked_folds(
             Fold(f"{group}/{number}", train, test, chosen)
             for number, (train, chosen, test) in enumerate(cut(items, n_folds, group))
         ]
-    return Split(name, tuple(folds))
+    return Split(name, tuple(folds), crosses=("subject", "session"))
 
 
 def cut_list(*, validation: bool) -> Cut:
@@ -182,7 +183,7 @@ def published_folds(
     }
     everyone = {example for test in judged.values() for example in test}
     folds = [Fold(fold, tuple(sorted(everyone - set(test))), test) for fold, test in judged.items() if test]
-    return Split(name, tuple(folds))
+    return Split(name, tuple(folds), apart=(column,))
 
 
 def published_parts(

@@ -52,6 +52,12 @@ class Split:
     folds : tuple of Fold
     notes : tuple of str
         What a reader should know about these folds, such as windows that two parts share; not part of the hash.
+    apart : tuple of str
+        Columns of which the definition lets no value stand on both sides of a fold ("subject"); `check leaks` holds
+        the split to it. Not part of the hash.
+    crosses : tuple of str
+        What the definition says stands on both sides: "subject", "session", or "sample" where windows of training and
+        test overlap. Not part of the hash.
 
     Examples
     --------
@@ -64,6 +70,8 @@ class Split:
     name: str
     folds: tuple[Fold, ...] = field(default_factory=tuple)
     notes: tuple[str, ...] = ()
+    apart: tuple[str, ...] = ()
+    crosses: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         names = [fold.name for fold in self.folds]

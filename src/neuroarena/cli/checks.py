@@ -228,11 +228,18 @@ def leaks(
 def _print_leaks(report: LeakReport) -> None:
     print(f"{report.benchmark}, {report.split}{' (simulated)' if report.simulated else ''}")
     for probe in report.probes:
-        word = "LEAK " if probe in report.findings else "known" if probe.found else "ok   "
+        word = "LEAK " if probe in report.findings else "note " if probe.found else "ok   "
         p = "" if probe.p is None else f", p {'=' if probe.p > 0.001 else '<='} {probe.p:.2g}"
         print(f"  {word}  {probe.kind:10}  {probe.what}: {probe.score:.2f}, chance {probe.chance:.2f}{p}")
         if probe.found:
-            print(f"         {'hidden from decoders' if probe.hidden else 'SEEN BY DECODERS'}: {probe.why}.")
+            seen = (
+                "hidden from decoders"
+                if probe.hidden
+                else "declared"
+                if probe.declared
+                else "SEEN BY DECODERS"
+            )
+            print(f"         {seen}: {probe.why}.")
     for note in report.notes:
         print(f"  Note: {note}")
     count = len(report.findings)

@@ -12,9 +12,9 @@ class Probe:
 
     Attributes
     ----------
-    kind : {"order", "length", "channel", "duplicates", "text"}
+    kind : {"order", "length", "channel", "duplicates", "text", "identity", "samples"}
     found : bool
-        Whether it is a leak.
+        Whether it is there. It is a leak unless it is hidden or declared.
     what : str
         What predicts the targets, or the best of what does not.
     score, chance : float
@@ -26,7 +26,9 @@ class Probe:
     why : str
         How it is kept from them, or why not.
     by_design : bool
-        Whether it is inherent in the question; then it is reported, but is not a leak while it is hidden.
+        Whether it is inherent in the question.
+    declared : bool
+        Whether the definition of the split says that it is so.
     """
 
     kind: str
@@ -38,10 +40,22 @@ class Probe:
     hidden: bool
     why: str
     by_design: bool = False
+    declared: bool = False
+
+    @property
+    def sentence(self) -> str:
+        """What was found and why it matters, in one sentence."""
+        what = self.what[:1].upper() + self.what[1:]
+        return f"{what}: {self.score:.2f}; {self.why}."
 
     def to_dict(self) -> dict[str, Any]:
         """Return the probe as plain values."""
         return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+
+def is_leak(probe: Probe) -> bool:
+    """Return whether a probe is a leak: it is there, decoders see it, and it is not what the split is about."""
+    return probe.found and not probe.hidden and not probe.declared
 
 
 @dataclass(frozen=True)
@@ -56,17 +70,23 @@ class LeakReport:
 
     @property
     def findings(self) -> tuple[Probe, ...]:
-        """The leaks."""
-        return tuple(probe for probe in self.probes if probe.found and not (probe.by_design and probe.hidden))
+        """The leaks: what is there, is not hidden from decoders, and is not what the split is about."""
+        return tuple(probe for probe in self.probes if is_leak(probe))
+
+    @property
+    def noted(self) -> tuple[Probe, ...]:
+        """What is there and is no leak: decoders never see it, or the definition of the split says so."""
+        return tuple(probe for probe in self.probes if probe.found and not is_leak(probe))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain values, as printed by ``--json``."""
         return {
-            "schema_version": 1,
+            "schema_version": 2,
             "benchmark": self.benchmark,
             "split": self.split,
             "simulated": self.simulated,
             "notes": list(self.notes),
             "leaks": [probe.to_dict() for probe in self.findings],
-            "looked_for": [probe.to_dict() for probe in self.probes if probe not in self.findings],
+            "noted": [probe.to_dict() for probe in self.noted],
+            "looked_for": [probe.to_dict() for probe in self.probes if not probe.found],
         }

@@ -15,6 +15,7 @@ from neuroarena.benchmarks.faces import families_with
 from neuroarena.evaluation import leak_guessing as guessing
 from neuroarena.evaluation import leak_signals as signals
 from neuroarena.evaluation.leak_guessing import Setting, Targets
+from neuroarena.evaluation.leak_identity import identity_probes
 from neuroarena.evaluation.leak_report import LeakReport, Probe
 
 __all__ = ["LeakReport", "Probe", "check_leaks"]
@@ -47,8 +48,10 @@ def check_leaks(benchmark: Benchmark, split: str | None = None, seed: int = 0) -
 
     Order: the place of an example in its recording, or of a recording among all. Length: of examples, recordings
     and gaps. Channel: steps in the place of a signal, and a level that the target explains. Duplicates: samples
-    that are both in training and in test. Text: runs of characters that are. A link counts when it is at least
-    :data:`~neuroarena.evaluation.leak_guessing.LEAST_EFFECT` of the way from chance to certainty and no shuffling
+    that are both in training and in test. Text: runs of characters that are. Identity: a person, a session, a run or a
+    block on both sides, and windows that overlap; what the split's definition declares is no leak. A link counts when
+    it is at least :data:`~neuroarena.evaluation.leak_guessing.LEAST_EFFECT` of the way from chance to certainty and no
+    shuffling
     of the targets in 999 does as well. What could be brain activity (power, shape) is not examined; a leak under noise
     as strong as itself in every window is not found.
 
@@ -68,6 +71,7 @@ def check_leaks(benchmark: Benchmark, split: str | None = None, seed: int = 0) -
     chosen = benchmark.split(split or benchmark.splits[0])
     case = _Case(benchmark, chosen, np.random.default_rng(seed))
     probes = [*case.guesses(), *case.channels(), case.duplicates(), *case.texts()]
+    probes += identity_probes(benchmark, chosen)
     kinds, reason = _by_design(benchmark)
     probes = [
         replace(probe, by_design=True, why=f"{reason}; {probe.why}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import pandas as pd
 
@@ -138,10 +139,17 @@ def _cut_by_lists(examples: pd.DataFrame, lists: ListedSplit, name: str) -> Spli
         )
     table = examples.assign(**{lists.column: values})
     if lists.folds:
-        return published_folds(table, lists.folds, column=lists.column, name=name)
+        return replace(
+            published_folds(table, lists.folds, column=lists.column, name=name), apart=_apart(lists)
+        )
     train = lists.train or tuple(there - {*lists.test, *lists.validation})
     parts = [_ids_of(table, lists.column, part) for part in (train, lists.test, lists.validation)]
-    return published_parts(table, *parts, name=name)
+    return replace(published_parts(table, *parts, name=name), apart=_apart(lists))
+
+
+def _apart(lists: ListedSplit) -> tuple[str, ...]:
+    """Return what lists promise: no value of their column, nor of others that they name, on both sides."""
+    return tuple(dict.fromkeys([*([] if lists.column == "id" else [lists.column]), *lists.apart]))
 
 
 def _ids_of(table: pd.DataFrame, column: str, values: Sequence[str]) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from typing import Literal
 
 import pandas as pd
@@ -81,7 +82,9 @@ def within_session(
         if in_time
         else cut_list(validation=validation)
     )
-    return blocked_folds(examples, n_folds, cut=cut, name="within-session")
+    split = blocked_folds(examples, n_folds, cut=cut, name="within-session")
+    # The published cut leaves no gap, and windows that lie on both sides of it overlap.
+    return split if in_time else replace(split, crosses=(*split.crosses, "sample"))
 
 
 def other_session(session: str, present: Sequence[str]) -> tuple[str, ...]:
@@ -239,7 +242,7 @@ def each_electrode(rule: SplitRule) -> SplitRule:
             for label, part in parts
             for fold in part.folds
         )
-        return Split(parts[0][1].name, folds)
+        return replace(parts[0][1], folds=folds)
 
     return split
 
