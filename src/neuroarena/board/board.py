@@ -16,6 +16,7 @@ from neuroarena import __version__
 from neuroarena.board.entries import Entry, Judge, describe_namesakes
 from neuroarena.board.faces import apply_entry_rules, describe_known_answers
 from neuroarena.board.inference import inference_of
+from neuroarena.board.leak_notes import describe_leaks
 from neuroarena.board.ranking import Ranking, plain_pairs, rank_field
 from neuroarena.board.rules import Rules
 from neuroarena.board.selection import Field, group_entries, select
@@ -97,6 +98,7 @@ class Board:
         self.notes = (
             *(one for one in (*made, *grown) if isinstance(one, str)),
             *describe_namesakes(everything),
+            *describe_leaks(self.rankings),
             *([] if noise is None else [noise]),
         )
 

@@ -214,6 +214,8 @@ def _entry(result: Result, kinds: set[str]) -> Entry:
             "split_hash": record.split.hash,
             "options": record.benchmark.options,
             "notes": list(record.benchmark.notes),
+            "leaks": list(record.split.leaks),
+            "crossings": list(record.split.crossings),
             "encoder_weights": record.decoder.encoder_weights,
             "folder": None if result.folder is None else result.folder.name,
             "reported": record.reported,

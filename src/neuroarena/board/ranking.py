@@ -442,9 +442,9 @@ def _provenance(judged: list[Judged], draws: Draws | None) -> dict[str, Any]:
         "neuroarena_versions": values("neuroarena"),
         "run_seeds": _all_seeds(entries),
         "options": [dict(options) for options in _distinct(entries, "options")],
-        "data_notes": sorted(
-            {str(note) for entry in entries for note in entry.provenance.get("notes") or ()}
-        ),
+        "data_notes": _said(entries, "notes"),
+        "leaks": _said(entries, "leaks"),
+        "crossings": _said(entries, "crossings"),
         "bootstrap": {} if draws is None else draws.recipe,
         "floors": [entry.team for entry in entries if entry.role in FLOORS],
         "entries": [
@@ -457,6 +457,11 @@ def _provenance(judged: list[Judged], draws: Draws | None) -> dict[str, Any]:
             for entry in entries
         ],
     }
+
+
+def _said(entries: list[Any], name: str) -> list[str]:
+    """List the sentences that any entry brings, each once."""
+    return sorted({str(note) for entry in entries for note in entry.provenance.get(name) or ()})
 
 
 def _all_seeds(entries: list[Any]) -> list[str]:

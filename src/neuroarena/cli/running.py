@@ -34,6 +34,13 @@ def run(
     external_data: options.ExternalData = None,
     seed: options.Seed = 0,
     repeats: options.Repeats = 1,
+    leaks_too: Annotated[
+        bool,
+        typer.Option(
+            "--check-leaks",
+            help="Also look for leaks in the signals; what is found is kept with the results.",
+        ),
+    ] = False,
     cache: options.Cache = None,
     engine: options.Engine = "local",
     engine_option: options.EngineOption = None,
@@ -53,7 +60,7 @@ def run(
     if judges_models(resolve(benchmark)[0]):
         signals = {"--grid": grid, "--notch": notch, "--downsample": downsample, "--submission": submission}
         elsewhere = {"--engine": None if engine == "local" else engine, "--shard": shard}
-        given = {**signals, **elsewhere, "--seed": seed or None, "--cache": cache}
+        given = {**signals, **elsewhere, "--seed": seed or None, "--cache": cache, "--check-leaks": leaks_too}
         options.refuse_unused(given, f"{benchmark}, which judges models that are shown stimuli")
     if submission is None:
         said = {"--contact": contact, "--external-data": external_data}
@@ -71,7 +78,7 @@ def run(
         if shard is not None:
             _run_shard(Shard.parse(shard), named, loaded, splits, progress, told, as_json)
             return
-        results = evaluate_all(named, loaded, splits, out=out, progress=progress, **told)
+        results = evaluate_all(named, loaded, splits, out=out, progress=progress, leaks_too=leaks_too, **told)
     if submission is not None:
         _write_submission(results[0], submission, contact, external_data or [], benchmark, data)
     _print_results(results, benchmark, out, as_json)
@@ -120,6 +127,8 @@ def _print_results(results: list[Result], benchmark: str, out: Path, as_json: bo
         _print_rows(rows, benchmark, out)
     for note in dict.fromkeys(note for result in results for note in result.record.benchmark.notes):
         print(f"note: {note}", file=sys.stderr)
+    for leak in dict.fromkeys(leak for result in results for leak in result.record.split.leaks):
+        print(f"LEAK: {leak}", file=sys.stderr)
     failed = [row for row in rows if row["status"] != "complete"]
     for row in failed:
         print(f"neuroarena: {row['decoder']} on {row['benchmark']}: {row['reason']}", file=sys.stderr)

@@ -16,7 +16,6 @@ from neuroarena.evaluation.record import (
     DecoderRecord,
     RepeatsRecord,
     RunRecord,
-    SplitRecord,
     current_time,
     describe_software,
 )
@@ -116,7 +115,7 @@ def _record(
             notes=(*benchmark.notes, *plan.split.notes),
             manifest_hash=benchmark.manifest.hash,
         ),
-        split=SplitRecord(name=plan.split.name, hash=plan.split.hash, folds=len(plan.split.folds)),
+        split=plan.split_record,
         decoder=DecoderRecord(
             name=plan.decoder_name,
             role=getattr(plan.decoder, "role", "entry"),

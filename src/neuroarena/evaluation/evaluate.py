@@ -42,6 +42,7 @@ def evaluate(
     workers: int = 1,
     seed: int = 0,
     repeats: int = 1,
+    leaks_too: bool = False,
     cache: str | Path | None = None,
     engine: Engine | None = None,
     progress: Progress | None = None,
@@ -69,6 +70,9 @@ def evaluate(
         How often to train, with the seeds `seed`, `seed` + 1, ...; nothing else changes between repeats. Unit scores
         are averaged over them, and boards add the noise of training to their comparisons. A decoder that draws nothing
         at random is trained once.
+    leaks_too : bool
+        Also look for leaks in the signals, as ``neuroarena check leaks`` does, and keep what is found with the result.
+        Who stands on both sides of the split is looked for always.
     cache : path, optional
         Folder of the cache; by default ``NEUROARENA_CACHE`` or the user's cache folder.
     engine : Engine, optional
@@ -93,6 +97,7 @@ def evaluate(
         workers=workers,
         seed=seed,
         repeats=repeats,
+        leaks_too=leaks_too,
         cache=cache,
         engine=engine,
         progress=progress,
@@ -108,6 +113,7 @@ def evaluate_all(
     workers: int = 1,
     seed: int = 0,
     repeats: int = 1,
+    leaks_too: bool = False,
     cache: str | Path | None = None,
     engine: Engine | None = None,
     progress: Progress | None = None,
@@ -139,7 +145,8 @@ def evaluate_all(
     if comparisons:
         return judge_models(decoders, comparisons, splits, out=out, progress=progress)
     with _working(cache, progress) as (folder, shown):
-        plans = plan_runs([_name_decoder(*each) for each in decoders], windows, splits, seed, repeats)
+        named = [_name_decoder(*each) for each in decoders]
+        plans = plan_runs(named, windows, splits, seed, repeats, leaks_too)
         for place in (folder, *([] if out is None else [Path(out)])):
             # Created before anything is computed: nobody should wait for a result that cannot be saved.
             place.mkdir(parents=True, exist_ok=True)

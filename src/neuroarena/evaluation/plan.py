@@ -18,7 +18,11 @@ from neuroarena.evaluation import cell as cell_module
 from neuroarena.evaluation.cell import Cell, FeatureShard
 from neuroarena.evaluation.feature_store import FeatureStore, cut_shards
 from neuroarena.evaluation.identity import Identity, identify
+from neuroarena.evaluation.leak_identity import identity_probes
+from neuroarena.evaluation.leak_report import Probe
 from neuroarena.evaluation.parts import StreamSet, WindowSet
+from neuroarena.evaluation.record import SplitRecord
+from neuroarena.evaluation.split_record import describe_split
 from neuroarena.features import FeatureChain
 from neuroarena.fingerprint import code_fingerprint, digest, reading_code_once
 from neuroarena.recordings import Recording
@@ -39,6 +43,12 @@ class RunPlan:
     seed: int
     cells: tuple[Cell, ...]
     n_repeats: int = 1
+    probes: tuple[Probe, ...] = ()
+
+    @property
+    def split_record(self) -> SplitRecord:
+        """What the record says about the split."""
+        return describe_split(self.split, self.probes)
 
     @property
     def seeds(self) -> tuple[int, ...]:
@@ -121,10 +131,12 @@ def plan_runs(
     splits: Sequence[str | None],
     seed: int = 0,
     repeats: int = 1,
+    leaks_too: bool = False,
 ) -> list[RunPlan]:
     """Lay out every decoder on every split of every benchmark; None is a benchmark's first split.
 
-    With several `repeats`, each run is trained once per seed, from `seed` on.
+    With several `repeats`, each run is trained once per seed, from `seed` on. With `leaks_too`, signals are searched
+    for leaks; who stands on both sides of a split is looked for always.
 
     Raises
     ------
@@ -145,13 +157,22 @@ def plan_runs(
         source = _Source(benchmark)
         for split_name in splits:
             split = benchmark.split(split_name or benchmark.splits[0])
+            probes = _look_for_leaks(benchmark, split, leaks_too)
             folds = [_FoldParts.of(fold, source) for fold in split.folds]
             for (name, decoder), identity, key in zip(decoders, identities, keys, strict=True):
                 cells = tuple(
                     _plan_cell(decoder, key, benchmark, split, parts, seed, code) for parts in folds
                 )
-                plans.append(RunPlan(benchmark, split, name, decoder, identity, seed, cells, repeats))
+                plans.append(RunPlan(benchmark, split, name, decoder, identity, seed, cells, repeats, probes))
     return plans
+
+
+def _look_for_leaks(benchmark: Benchmark, split: Split, signals_too: bool) -> tuple[Probe, ...]:
+    if not signals_too:
+        return tuple(identity_probes(benchmark, split))
+    from neuroarena.evaluation.leaks import check_leaks
+
+    return check_leaks(benchmark, split.name).probes
 
 
 def _check_kind(name: str, decoder: Any, benchmark: Benchmark) -> None:

@@ -38,11 +38,26 @@ class BenchmarkRecord(_Part):
 
 
 class SplitRecord(_Part):
-    """The split of a run: its name, the hash of its ids, and how many folds it has."""
+    """The split of a run.
+
+    Attributes
+    ----------
+    name : str
+    hash : str
+        Of its ids.
+    folds : int, optional
+        How many there are.
+    leaks : tuple of str
+        What `check leaks` found that gives answers away; without ``--check-leaks``, leaks of identity only.
+    crossings : tuple of str
+        What it found that is no leak: who stands on both sides as the split's definition says, what decoders never see.
+    """
 
     name: Text
     hash: Text
     folds: int | None = None
+    leaks: tuple[str, ...] = ()
+    crossings: tuple[str, ...] = ()
 
 
 class DecoderRecord(_Part):

@@ -14,6 +14,7 @@ import pandas as pd
 
 from neuroarena.benchmarks import Benchmark, judges_models, load_benchmarks, resolve
 from neuroarena.errors import InputError
+from neuroarena.evaluation.leak_identity import identity_probes
 from neuroarena.evaluation.record import (
     BenchmarkRecord,
     CellRecord,
@@ -21,11 +22,11 @@ from neuroarena.evaluation.record import (
     Kind,
     RunRecord,
     SourceRecord,
-    SplitRecord,
     current_time,
     describe_software,
 )
 from neuroarena.evaluation.results import Result, save_result
+from neuroarena.evaluation.split_record import describe_split
 from neuroarena.fingerprint import digest
 from neuroarena.scoring import check_name, check_possible, read_metadata, read_predictions, read_words, score
 
@@ -131,7 +132,7 @@ def judge_answers(benchmark: Benchmark, split: str, predictions: pd.DataFrame, a
             notes=(*benchmark.notes, *cut.notes),
             manifest_hash=manifest.hash,
         ),
-        split=SplitRecord(name=cut.name, hash=cut.hash, folds=len(cut.folds)),
+        split=describe_split(cut, identity_probes(benchmark, cut)),
         decoder=DecoderRecord(name=about.name),
         source=about.source,
         seed=0,
