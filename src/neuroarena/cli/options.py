@@ -86,6 +86,12 @@ Repeats = Annotated[
         help="Train N times, with the seed and the N - 1 that follow it; boards then include the noise of training.",
     ),
 ]
+LeaksToo = Annotated[
+    bool,
+    typer.Option(
+        "--check-leaks", help="Also look for leaks in the signals; what is found is kept with the results."
+    ),
+]
 Cache = Annotated[
     Path | None,
     typer.Option(

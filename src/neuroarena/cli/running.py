@@ -34,13 +34,7 @@ def run(
     external_data: options.ExternalData = None,
     seed: options.Seed = 0,
     repeats: options.Repeats = 1,
-    leaks_too: Annotated[
-        bool,
-        typer.Option(
-            "--check-leaks",
-            help="Also look for leaks in the signals; what is found is kept with the results.",
-        ),
-    ] = False,
+    leaks_too: options.LeaksToo = False,
     cache: options.Cache = None,
     engine: options.Engine = "local",
     engine_option: options.EngineOption = None,
