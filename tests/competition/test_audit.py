@@ -18,6 +18,7 @@ from neuroarena.competition.audit.records import AuditRecord, Hashes, ReplayReco
 from neuroarena.competition.audit.selection import find_top
 from neuroarena.competition.audit.verdicts import conclude_audits, judge_records
 from neuroarena.competition.events import verify_events
+from neuroarena.competition.final import rank_finally
 from neuroarena.competition.intake import submit
 from neuroarena.competition.opening import open_competition
 from neuroarena.competition.receipts import read_receipt
@@ -122,6 +123,10 @@ def test_one_replay_judges_by_two_sigma_and_its_score_stays_in_the_vault(arena, 
     audit_submission(arena, made_up, audited_benchmark(), rule="two-sigma")
     audit = audit_submission(arena, honest, audited_benchmark(), rule="two-sigma")
     assert verdicts(arena) == {made_up: "not reproduced", honest: "reproduced"}
+    final = rank_finally(arena, "blips")
+    assert final.board.teams == ("honest",)
+    assert final.left_out == {"made up": "not reproduced"}
+    assert find_top(arena, "blips", 1) == [made_up]
     (row,) = [row for row in list_audits(arena) if row["audit"] == audit]
     record = read_audit(arena, audit, row["record_sha256"])
     (replay,) = record.replays

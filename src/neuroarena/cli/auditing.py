@@ -132,6 +132,7 @@ def _audit(
             load_question(arena, submission, data),
             rule=None if rule is None else rule.value,
             mended=mended,
+            data=data,
             report=lambda said: print(f"  {said}", file=sys.stderr),
         )
 

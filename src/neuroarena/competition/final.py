@@ -16,7 +16,7 @@ from neuroarena.competition.scorer import judge_half
 from neuroarena.competition.tables import AUDIT
 from neuroarena.errors import InputError
 
-REPRODUCED = "reproduced"
+REPRODUCED, NOT_REPRODUCED = "reproduced", "not reproduced"
 
 
 @dataclass(frozen=True)
@@ -37,8 +37,13 @@ class FinalRanking:
     left_out: dict[str, str]
 
 
-def rank_finally(arena: Arena, track: str, as_of: datetime.datetime | None = None) -> FinalRanking:
+def rank_finally(
+    arena: Arena, track: str, as_of: datetime.datetime | None = None, *, before_audit: bool = False
+) -> FinalRanking:
     """Rank a track by the competition's final rule.
+
+    What the audit found "not reproduced" is left out; with ``audited_only``, so is what it has not reproduced.
+    `before_audit` ranks as if there were no audit yet, to find whom to audit.
 
     Of a team's last N scored submissions the one that is best on the public half counts, and it is ranked by its score
     on the other half; where there are no halves, and with ``select_on = "final"``, by the score that it was chosen by.
@@ -61,7 +66,7 @@ def rank_finally(arena: Arena, track: str, as_of: datetime.datetime | None = Non
         left_out = {
             team: reason
             for team, row in chosen.items()
-            if (reason := _find_reason(connection, arena, row, as_of)) is not None
+            if (reason := _find_reason(connection, arena, row, as_of, before_audit)) is not None
         }
     entries = [
         entry
@@ -87,14 +92,18 @@ def _choose(arena: Arena, rows: list[dict[str, Any]], half: str) -> dict[str, An
 
 
 def _find_reason(
-    connection: Connection, arena: Arena, row: dict[str, Any], as_of: datetime.datetime | None
+    connection: Connection,
+    arena: Arena,
+    row: dict[str, Any],
+    as_of: datetime.datetime | None,
+    before_audit: bool,
 ) -> str | None:
     """Return why a team is not in the final ranking; None when it is."""
     if not row["organiser"]:
         missing = list_missing_documents(connection, arena, row["team"], row["track"], as_of)
         if missing:
             return f'the document "{missing[0]}" is missing'
-    if not arena.competition.final.audited_only:
+    if before_audit:
         return None
     asked = select(AUDIT.c.verdict).where(
         AUDIT.c.submission == row["submission"], AUDIT.c.verdict.is_not(None)
@@ -102,6 +111,8 @@ def _find_reason(
     if as_of is not None:
         asked = asked.where(AUDIT.c.ended <= as_of)
     verdict = connection.execute(asked.order_by(AUDIT.c.ended.desc())).scalar()
-    if verdict == REPRODUCED:
+    if verdict == NOT_REPRODUCED:
+        return NOT_REPRODUCED
+    if verdict == REPRODUCED or not arena.competition.final.audited_only:
         return None
     return "not audited" if verdict is None else str(verdict)

@@ -24,7 +24,13 @@ from neuroarena.competition.audit.claims import (
 from neuroarena.competition.audit.pipelines import FILE, Pipeline, read_pipeline
 from neuroarena.competition.audit.records import AuditRecord, Hashes, ReplayRecord, Rule, keep_record
 from neuroarena.competition.audit.replay_data import refuse_sealed_training
-from neuroarena.competition.audit.replays import ReplayFailed, join_predictions, replay
+from neuroarena.competition.audit.replays import (
+    CodeQuestion,
+    ReplayFailed,
+    ask_code,
+    join_predictions,
+    replay,
+)
 from neuroarena.competition.audit.verdicts import conclude_audits
 from neuroarena.competition.events import append_event
 from neuroarena.competition.rules import AuditRule
@@ -66,6 +72,7 @@ class _Stage:
     split: Split
     limits: Limits
     arena: Arena
+    question: CodeQuestion
 
 
 def audit_submission(
@@ -75,6 +82,7 @@ def audit_submission(
     *,
     rule: Rule | None = None,
     mended: Path | None = None,
+    data: str | None = None,
     report: Report | None = None,
 ) -> str:
     """Replay the committed training of a submission, keep the record, and return the id of the audit.
@@ -91,6 +99,8 @@ def audit_submission(
         By default the competition's.
     mended : Path, optional
         A pipeline that the team mended after the committed one did not run; the record says so.
+    data : str, optional
+        Folder of the data, for pipelines that make code; by default what the competition file says.
     report : callable, optional
         Told of each replay.
 
@@ -111,7 +121,8 @@ def audit_submission(
     audit, started = _begin(arena, submission, chosen)
     with unpack_submission(committed.file, FILE) as folder:
         pipeline = read_pipeline(folder, claim.row["file"])
-        stage = _Stage(claim, pipeline, folder, benchmark, split, limits, arena)
+        question = CodeQuestion(track.benchmark, split.name, data or track.data)
+        stage = _Stage(claim, pipeline, folder, benchmark, split, limits, arena, question)
         problem = compare_weights(arena, claim, pipeline.weights)
         replays, environment = _replay_until_sure(stage, rules, chosen, report or _say_nothing)
         shuffled = [] if replays[-1].score is None else _replay_shuffled(stage, report or _say_nothing)
@@ -221,7 +232,10 @@ def _replay_once(
         done = replay(
             stage.pipeline, stage.folder, stage.benchmark, stage.split, seed, stage.limits, shuffled=shuffled
         )
-        predictions = join_predictions(done, stage.benchmark, stage.split)
+        if stage.pipeline.makes == "code":
+            predictions = ask_code(done, stage.question, stage.limits, seed)
+        else:
+            predictions = join_predictions(done, stage.benchmark, stage.split)
     except ReplayFailed as error:
         return ReplayRecord(seed=seed, status="failed", reason=str(error)[:2000])
     environment |= {

@@ -30,6 +30,9 @@ class Pipeline(Part):
         answer, the file to write, and a seed; see ``docs/audit.md``.
     arguments : tuple of str
         More arguments, which follow these.
+    makes : {"predictions", "code"}
+        What it writes: predictions as parquet, or a zip that the track's code contract takes. What makes code sees no
+        signals to answer: the code is asked afterwards, as every submission is.
     weights : mapping of str to str
         Files of the committed code submission, with the SHA-256 of each, that stay as they are when it is replayed:
         a pretrained encoder, for example.
@@ -40,6 +43,7 @@ class Pipeline(Part):
     schema_version: Literal[1] = 1
     script: Script
     arguments: tuple[Argument, ...] = Field(default=(), max_length=100)
+    makes: Literal["predictions", "code"] = "predictions"
     weights: dict[str, Digest] = Field(default={})
     configuration: dict[str, Any] = Field(default={})
 

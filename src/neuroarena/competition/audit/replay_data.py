@@ -38,6 +38,15 @@ def write_fold(
     _write_part(benchmark, fold.test, folder / QUESTIONS, with_targets=False, shuffle=None)
 
 
+def write_training(
+    benchmark: Benchmark, folds: Iterable[Fold], folder: Path, shuffle: np.random.Generator | None = None
+) -> None:
+    """Write the training parts of all folds together, for a pipeline that makes code: there is nothing to answer."""
+    ids = {example for fold in folds for example in (*fold.train, *fold.validation)}
+    _write_part(benchmark, ids, folder / TRAINING, with_targets=True, shuffle=shuffle)
+    (folder / QUESTIONS).mkdir()
+
+
 def refuse_sealed_training(folds: Iterable[Fold], sealed: Collection[str], track: str) -> None:
     """Refuse to replay where a training part holds sealed labels: they never enter a guest.
 

@@ -13,13 +13,14 @@ import pandas as pd
 
 from neuroarena.benchmarks import Benchmark, Split
 from neuroarena.competition.audit.pipelines import Pipeline
-from neuroarena.competition.audit.replay_data import QUESTIONS, TRAINING, write_fold
+from neuroarena.competition.audit.replay_data import QUESTIONS, TRAINING, write_fold, write_training
 from neuroarena.errors import InputError, NeuroarenaError
 from neuroarena.sandbox import Limits
 from neuroarena.sandbox.limits import Outcome, printable
 from neuroarena.sandbox.run import collect_isolated
 
 PREDICTIONS = "predictions.parquet"
+MADE = {"predictions": PREDICTIONS, "code": "submission.zip"}
 MOST_BYTES = 512 * 2**20
 # Inside: put the zip's own folder first on the path and run the script as a program. What it prints goes to the log;
 # the file it wrote leaves through the line: no folder can be written from both sides.
@@ -52,13 +53,22 @@ class ReplayFailed(NeuroarenaError):
 
 
 @dataclass(frozen=True)
+class CodeQuestion:
+    """What code is asked: a benchmark by its name, the split, and the folder of its data."""
+
+    benchmark: str
+    split: str
+    data: str | None
+
+
+@dataclass(frozen=True)
 class Replayed:
     """What one replay made.
 
     Attributes
     ----------
     content : tuple of bytes
-        What the script wrote, one file per fold; never opened before it was checked.
+        What the script wrote: predictions of each fold, or one zip of code; never opened before it was checked.
     sha256 : str
         Of these files together.
     seconds, peak_memory_mb : float
@@ -109,10 +119,13 @@ def replay(
         When the script fails, exceeds its limits or writes nothing.
     """
     written, outcomes = [], []
-    for number, fold in enumerate(split.folds):
+    for number, fold in enumerate(split.folds if pipeline.makes == "predictions" else split.folds[:1]):
         rng = np.random.default_rng([seed, number]) if shuffled else None
         with tempfile.TemporaryDirectory(prefix="neuroarena-replay-") as place:
-            write_fold(benchmark, fold, Path(place) / "data", rng)
+            if pipeline.makes == "predictions":
+                write_fold(benchmark, fold, Path(place) / "data", rng)
+            else:
+                write_training(benchmark, split.folds, Path(place) / "data", rng)
             content, outcome = _run_script(pipeline, folder, Path(place), seed, limits)
         written.append(content)
         outcomes.append(outcome)
@@ -153,12 +166,53 @@ def join_predictions(replayed: Replayed, benchmark: Benchmark, split: Split) -> 
     return pd.concat(tables, ignore_index=True)
 
 
+def ask_code(replayed: Replayed, question: CodeQuestion, limits: Limits, seed: int) -> pd.DataFrame:
+    """Ask the code that a replay made, through the contract of the track, and return its predictions.
+
+    Raises
+    ------
+    ReplayFailed
+        When the code is refused or fails.
+    """
+    from neuroarena.evaluation.code import CodeRequest, find_contract
+    from neuroarena.progress import Silence
+
+    contract, definition, tasks = find_contract(question.benchmark)
+    with tempfile.TemporaryDirectory(prefix="neuroarena-replay-") as place:
+        file = Path(place) / "submission.zip"
+        file.write_bytes(replayed.content[0])
+        request = CodeRequest(
+            file,
+            question.benchmark,
+            definition,
+            tasks,
+            question.data,
+            question.split,
+            limits=limits,
+            isolation="bubblewrap",
+            seed=seed,
+        )
+        try:
+            answers = contract.answer(request, Silence())
+        except NeuroarenaError as error:
+            raise ReplayFailed(f"The code that the replay made does not run: {error}") from error
+    if len(answers.tasks) != 1:
+        raise ReplayFailed("The code answers several tasks; a replay is judged by one.")
+    return answers.tasks[0].predictions
+
+
 def _run_script(
     pipeline: Pipeline, folder: Path, place: Path, seed: int, limits: Limits
 ) -> tuple[bytes, Outcome]:
     data = place / "data"
     command: list[str | Path] = [sys.executable, "-I", "-B", "-c", _RUN, folder, folder / pipeline.script]
-    command += [data / TRAINING, data / QUESTIONS, f"/tmp/{PREDICTIONS}", str(seed), *pipeline.arguments]
+    command += [
+        data / TRAINING,
+        data / QUESTIONS,
+        f"/tmp/{MADE[pipeline.makes]}",
+        str(seed),
+        *pipeline.arguments,
+    ]
     inputs = {"pipeline": folder, TRAINING: data / TRAINING, QUESTIONS: data / QUESTIONS}
     outcome, made = collect_isolated(
         command, MOST_BYTES, inputs=inputs, limits=limits, isolation="bubblewrap"
@@ -167,5 +221,5 @@ def _run_script(
         last = printable(outcome.stderr_tail, 300).strip()
         raise ReplayFailed(f"The replay ended with {outcome.status}: {last}", outcome)
     if not made:
-        raise ReplayFailed(f"The replay wrote no {PREDICTIONS}.", outcome)
+        raise ReplayFailed(f"The replay wrote no {MADE[pipeline.makes]}.", outcome)
     return made, outcome
