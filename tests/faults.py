@@ -29,7 +29,17 @@ from toy import RATE_HZ, WINDOW, Mean, toy_manifest, toy_signal
 
 SESSIONS = ("1_0", "1_1")
 # Acts of a process on files that the interpreter announces; a kill may come before each of them.
-ACTS = ("open", "os.rename", "os.remove", "os.mkdir", "os.chmod", "os.rmdir", "shutil.rmtree", "os.truncate")
+ACTS = (
+    "open",
+    "os.rename",
+    "os.link",
+    "os.remove",
+    "os.mkdir",
+    "os.chmod",
+    "os.rmdir",
+    "shutil.rmtree",
+    "os.truncate",
+)
 
 
 class Listener(Silence):

@@ -25,11 +25,23 @@ except ImportError:  # no such locks on Windows; leftovers are then known by the
 PART = ".part"
 # Of another machine, or of a disk without locks, nobody can ask whether the writer still lives.
 _OLD_S = 24 * 3600.0
+# What disks without hard links say.
+_NO_LINKS = {
+    errno.EPERM,
+    errno.ENOTSUP,
+    errno.EOPNOTSUPP,
+    errno.ENOSYS,
+    errno.EMLINK,
+    errno.EXDEV,
+    errno.EACCES,
+}
 FULL_DISK = {errno.ENOSPC: "the disk is full", errno.EDQUOT: "the quota on this disk is used up"}
 
 
 @contextlib.contextmanager
-def replacing(path: str | Path, workshop: Path | None = None) -> Iterator[Path]:
+def replacing(
+    path: str | Path, workshop: Path | None = None, is_good: Callable[[], bool] | None = None
+) -> Iterator[Path]:
     """Yield a temporary path that replaces `path` when the block ends without an error.
 
     The file is flushed to disk before it is renamed, so that after a crash `path` holds either
@@ -42,6 +54,9 @@ def replacing(path: str | Path, workshop: Path | None = None) -> Iterator[Path]:
     workshop : Path, optional
         Folder for the temporary file, if it is on the same disk; by default the folder of `path`, from which
         leftovers of earlier attempts to write `path` are removed.
+    is_good : callable, optional
+        Where several machines write the same content: the first one to finish wins, and a `path` that exists by then
+        stays if this returns True. Replacing a file that another machine has mapped could take it away there.
 
     Raises
     ------
@@ -70,10 +85,25 @@ def replacing(path: str | Path, workshop: Path | None = None) -> Iterator[Path]:
                 os.fsync(written.fileno())
             # mkstemp makes the file private; what is published gets the mode any new file would have.
             temporary.chmod(0o666 & ~_umask())
-            os.replace(temporary, path)
+            _publish(temporary, path, is_good)
         finally:
             temporary.unlink(missing_ok=True)
             _close(descriptor)
+
+
+def _publish(temporary: Path, path: Path, is_good: Callable[[], bool] | None) -> None:
+    if is_good is not None:
+        try:
+            os.link(temporary, path)
+            return
+        except FileExistsError:
+            # Another writer was first, or a file server answered a link that it had made already.
+            if is_good():
+                return
+        except OSError as error:
+            if error.errno not in _NO_LINKS:
+                raise
+    os.replace(temporary, path)
 
 
 def write_bytes(path: str | Path, data: bytes) -> None:

@@ -49,7 +49,8 @@ class SealedWriter:
 class SealedFolder:
     """A folder of sealed entries, found by their names: paths below it, with slashes.
 
-    Several processes of one machine may use it at once: an entry is renamed into place, and what is read is checked.
+    Several processes, on several machines too, may use it at once: an entry appears whole, the first writer wins,
+    and what is read is checked.
 
     Parameters
     ----------
@@ -85,7 +86,7 @@ class SealedFolder:
         """
         with (
             naming_full_disk(self.root, name),
-            replacing(self.path(name), self.root / UNFINISHED) as temporary,
+            replacing(self.path(name), self.root / UNFINISHED, lambda: self.check(name) is None) as temporary,
             open(temporary, "wb", buffering=2**20) as file,
         ):
             writer = SealedWriter(file, name)

@@ -18,6 +18,7 @@ from neuroarena.evaluation.feature_store import FeatureStore
 from neuroarena.evaluation.parts import StreamSet, WindowSet
 from neuroarena.evaluation.prediction_table import prediction_table
 from neuroarena.features import FeatureChain
+from neuroarena.fingerprint import digest
 from neuroarena.recordings import Recording
 from neuroarena.scoring import Manifest
 
@@ -36,6 +37,11 @@ class FeatureShard:
     def label(self) -> str:
         """A description of this work for people."""
         return f"{self.chain.name} of {self.recording.name}"
+
+    @property
+    def key(self) -> str:
+        """A name for the product: that of the store and of the windows."""
+        return digest([self.fingerprint, self.chain.fingerprint(), self.length, self.starts.tolist()])
 
     def is_done(self, cache: Path) -> bool:
         """Return whether every window of the shard is in the store."""

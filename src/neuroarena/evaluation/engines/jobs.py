@@ -23,6 +23,11 @@ class Job(Protocol):
         """A description of this work for people."""
         ...
 
+    @property
+    def key(self) -> str:
+        """A name for the product: two jobs with one key make the same bytes."""
+        ...
+
     def is_done(self, cache: Path) -> bool:
         """Return whether the product is in the cache already."""
         ...

@@ -9,6 +9,7 @@ import pickle
 import signal
 import threading
 import time
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
@@ -16,7 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from neuroarena.evaluation.engines.jobs import Job, Outcome, Take, attempt, on_one_thread
+from neuroarena.evaluation.leases import Leases
 
+_POLL_S = 0.2
 _THREAD_LIMITS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 
 
@@ -27,13 +30,53 @@ class Local:
     workers: int = 1
 
     def run(self, jobs: Sequence[Job], cache: Path, take: Take) -> None:
-        """Run every job and pass on each outcome as it comes."""
-        if self.workers <= 1 or len(jobs) <= 1:
-            with on_one_thread():
-                for job in jobs:
-                    take(attempt(job, cache))
-        else:
-            _run_on_workers(list(jobs), cache, min(self.workers, len(jobs)), take)
+        """Run every job and pass on each outcome as it comes; what another run is computing is waited for."""
+        leases = Leases(cache)
+        with leases.renewed():
+            queue = _Queue(jobs, cache, leases, take)
+            if self.workers <= 1 or len(jobs) <= 1:
+                with on_one_thread():
+                    _run_here(queue, cache)
+            else:
+                _run_on_workers(queue, cache, min(self.workers, len(jobs)))
+
+
+class _Queue:
+    """The jobs that wait, in their order, without those that another process is at."""
+
+    def __init__(self, jobs: Sequence[Job], cache: Path, leases: Leases, take: Take) -> None:
+        self._waiting = deque(jobs)
+        self._cache, self._leases, self._take = cache, leases, take
+
+    def __bool__(self) -> bool:
+        return bool(self._waiting)
+
+    def next(self) -> Job | None:
+        """Return a job that is now ours; None when there is none at the moment."""
+        for _ in range(len(self._waiting)):
+            job = self._waiting.popleft()
+            if not self._leases.take(job.key):
+                self._waiting.append(job)
+            elif job.is_done(self._cache):
+                # Finished by another process since it was planned.
+                self.finish(Outcome(job, 0.0))
+            else:
+                return job
+        return None
+
+    def finish(self, outcome: Outcome) -> None:
+        """Release a job and pass on how it ended."""
+        self._leases.release(outcome.job.key)
+        self._take(outcome)
+
+
+def _run_here(queue: _Queue, cache: Path) -> None:
+    while queue:
+        job = queue.next()
+        if job is not None:
+            queue.finish(attempt(job, cache))
+        elif queue:
+            time.sleep(_POLL_S)
 
 
 class _Worker:
@@ -84,38 +127,38 @@ def _death(exit_code: int | None) -> str:
     )
 
 
-def _run_on_workers(waiting: list[Job], cache: Path, n: int, take: Take) -> None:
-    waiting.reverse()
+def _run_on_workers(queue: _Queue, cache: Path, n: int) -> None:
     pool = [_Worker(cache) for _ in range(n)]
     try:
-        for worker in list(pool):
-            _feed(worker, waiting, take)
-        while busy := [worker for worker in pool if worker.job is not None]:
-            for connection in wait([worker.connection for worker in busy]):
-                worker = next(each for each in busy if each.connection is connection)
-                outcome = worker.collect()
-                if not worker.process.is_alive() and waiting:
-                    pool.remove(worker)
-                    worker.stop()
-                    worker = _Worker(cache)
-                    pool.append(worker)
-                take(outcome)
-                _feed(worker, waiting, take)
+        while True:
+            for at, worker in enumerate(pool):
+                if worker.job is None and queue:
+                    if not worker.process.is_alive():
+                        worker.stop()
+                        pool[at] = worker = _Worker(cache)
+                    _feed(worker, queue)
+            busy = {worker.connection: worker for worker in pool if worker.job is not None}
+            if not busy and not queue:
+                return
+            # What others are computing ends without a word: while there is such work, look again soon.
+            for connection in wait(list(busy), _POLL_S if queue else None) if busy else ():
+                queue.finish(busy[connection].collect())  # type: ignore[index]
+            if not busy:
+                time.sleep(_POLL_S)
     finally:
         for worker in pool:
             worker.stop()
 
 
-def _feed(worker: _Worker, waiting: list[Job], take: Take) -> None:
+def _feed(worker: _Worker, queue: _Queue) -> None:
     """Send a worker its next job; a job that cannot be sent has failed, and the next one is tried."""
-    while waiting and worker.process.is_alive():
-        job = waiting.pop()
+    while (job := queue.next()) is not None:
         try:
             worker.give(job)
             return
         except (pickle.PicklingError, TypeError, AttributeError) as error:
             worker.job = None
-            take(Outcome(job, 0.0, f"it cannot be sent to a worker process: {error}"))
+            queue.finish(Outcome(job, 0.0, f"it cannot be sent to a worker process: {error}"))
 
 
 @contextlib.contextmanager
