@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 
+import h5py
 import numpy as np
 import pandas as pd
 import pytest
@@ -21,7 +22,11 @@ from neuroarena.families.brainscore import (
 )
 from neuroarena.families.brainscore.definitions import QUESTIONS
 from neuroarena.families.brainscore.definitions.files import neurons_in
-from neuroarena.families.brainscore.definitions.solution_times import TIME_BINS, SolutionTimeBenchmark
+from neuroarena.families.brainscore.definitions.solution_times import (
+    TIME_BINS,
+    SolutionTimeBenchmark,
+    read_solution_times,
+)
 from neuroarena.families.brainscore.errors import ConfigError, DataQualityError
 from neuroarena.families.brainscore.models import PrecomputedFeatures
 from neuroarena.families.brainscore.registries import data_registry, stimulus_set_registry
@@ -112,19 +117,32 @@ def test_a_study_that_is_not_there_is_named_with_its_file(tmp_path):
 
 
 def test_a_missing_table_and_a_missing_picture_are_named(tmp_path):
-    for name in ("assy_dicarlo_Kar2019.nc", "stimulus_dicarlo_Kar2019.csv"):
+    for name in ("assy_Kar2019.nc", "stimulus_Kar2019.csv"):
         shutil.copy(small_twin() / name, tmp_path)
-    with pytest.raises(ConfigError, match=r"stimulus_dicarlo_Kar2019\.zip: this file does not exist"):
+    with pytest.raises(ConfigError, match=r"stimulus_Kar2019\.zip: this file does not exist"):
         load_benchmark("Kar2019-ost", data=tmp_path)
-    (tmp_path / "stimulus_dicarlo_Kar2019.csv").unlink()
-    with pytest.raises(ConfigError, match=r"stimulus_dicarlo_Kar2019\.csv: this file does not exist"):
+    (tmp_path / "stimulus_Kar2019.csv").unlink()
+    with pytest.raises(ConfigError, match=r"stimulus_Kar2019\.csv: this file does not exist"):
         load_benchmark("Kar2019-ost", data=tmp_path)
 
 
 def test_a_region_without_neuroids_is_refused():
-    array = load_dataset("Kar2019", data=small_twin())
+    array = read_solution_times(small_twin())
     with pytest.raises(ConfigError, match="no neuroid of region V4"):
         neurons_in(array, "V4")
+
+
+def test_solution_times_are_read_under_their_published_names(tmp_path):
+    array = load_dataset("Kar2019", data=small_twin())
+    assert array["decoder"].values.tolist() == ["svm"]
+    assert set(array["image_label"].values) == set(array["object_name"].values)
+    assert read_solution_times(small_twin())["region"].values.tolist() == ["IT"]
+    for file in small_twin().glob("*Kar2019.*"):
+        shutil.copy(file, tmp_path)
+    with h5py.File(tmp_path / "assy_Kar2019.nc", "r+") as file:
+        file["decoder"][:] = ["logistic"]
+    with pytest.raises(ConfigError, match='no decoder "svm" in the file; there are "logistic"'):
+        load_benchmark("Kar2019-ost", data=tmp_path)
 
 
 def test_every_dataset_and_stimulus_set_is_registered():
@@ -200,6 +218,6 @@ def test_a_model_without_time_has_no_solution_times_and_is_told_at_once(model):
     ],
 )
 def test_solution_times_that_cannot_serve_are_refused(spoil, said):
-    assembly = load_dataset("Kar2019", data=small_twin())
+    assembly = read_solution_times(small_twin())
     with pytest.raises(ConfigError, match=said):
         SolutionTimeBenchmark("Mine-ost", spoil(assembly), 8, 44, ceiling_func=lambda: 1)

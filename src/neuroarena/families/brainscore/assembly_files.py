@@ -24,6 +24,13 @@ from neuroarena.families.brainscore.errors import ConfigError, DataQualityError,
 from neuroarena.families.brainscore.stimuli import StimulusSet
 
 VARIABLE = "data"
+# What xarray calls an array that was written without a name.
+ANONYMOUS = "__xarray_dataarray_variable__"
+OTHER_DIMS = {
+    "event": "These are times of single spikes: count them in time bins first.",
+    "choice": "These are choices or probabilities of a behaviour, which neural benchmarks do not read.",
+    "stimulus_path": "These are activations of a model, not recordings: use PrecomputedFeatures.",
+}
 
 
 def file_identifier(identifier: str) -> str:
@@ -97,22 +104,38 @@ def read_assembly(
             array.attrs = {**opened.attrs, **array.attrs}
     except (OSError, ValueError, KeyError, TypeError, RuntimeError) as error:
         raise ConfigError(f"{path}: cannot be read as netCDF-4: {error}.") from error
-    array.attrs.setdefault(
-        "identifier", path.stem.removeprefix("assy_") if array.name == VARIABLE else array.name
-    )
+    named_well = array.name not in (VARIABLE, ANONYMOUS)
+    array.attrs.setdefault("identifier", array.name if named_well else path.stem.removeprefix("assy_"))
     try:
         if "neuronal_property" in array.dims:
             checked = PropertyAssembly(array).array
             if stimulus_set is not None:
                 checked.attrs["stimulus_set"] = stimulus_set
             return checked
-        checked = NeuralAssembly(array).array
+        checked = NeuralAssembly(_name_neuroids(array)).array
         # Tables of stimuli hold ids as text; a file that holds them as numbers must not fail to match.
         ids = [str(each) for each in checked["stimulus_id"].values]
         checked = checked.assign_coords(stimulus_id=("presentation", np.array(ids, dtype=object)))
         return checked if stimulus_set is None else join_stimuli(checked, stimulus_set)
     except (ConfigError, DataQualityError) as error:
-        raise type(error)(f"{path}: {error}") from error
+        raise type(error)(f"{path}: {error}{_explain_dims(array)}") from error
+
+
+def _name_neuroids(array: xr.DataArray) -> xr.DataArray:
+    """Read the decoders of a population as its neuroids: solution times are given for each decoder."""
+    if set(array.dims) != {"presentation", "decoder"}:
+        return array
+    decoders = array["decoder"].values if "decoder" in array.coords else np.arange(array.sizes["decoder"])
+    renamed = array.drop_vars("decoder", errors="ignore").rename(decoder="neuroid")
+    return renamed.assign_coords(
+        neuroid_id=("neuroid", decoders), decoder=("neuroid", [str(each) for each in decoders])
+    )
+
+
+def _explain_dims(array: xr.DataArray) -> str:
+    """Say what a file with other dims holds, where its dims tell."""
+    found = [meaning for dim, meaning in OTHER_DIMS.items() if dim in array.dims]
+    return f" {found[0]}" if found else ""
 
 
 def write_assembly(assembly: Any, folder: str | Path, identifier: str | None = None) -> Path:

@@ -459,5 +459,6 @@ CEILING_FACTORIES: dict[str, Callable[..., Ceiling]] = {
     "internal_consistency_per_stimulus": PerStimulusConsistency,
     "predictor_consistency": PerStimulusConsistency,
     "rsa": RSACeiling,
+    "rsa_ceiling": RSACeiling,
     "neuronal_property": NeuronalPropertyCeiling,
 }

@@ -102,8 +102,14 @@ def load_stimulus_set(name: str, **options: Any) -> StimulusSet:
 
 
 def load_metric(metric: Any, *arguments: Any, **options: Any) -> Any:
-    """Load a metric by its name, with its options; a metric itself is returned unchanged."""
-    return _made(metric_registry, metric, *arguments, **options) if isinstance(metric, str) else metric
+    """Load a metric by its name, with its options; a metric itself is returned unchanged.
+
+    Ceilings answer to their names too, as in the public package, where they are metrics.
+    """
+    if not isinstance(metric, str):
+        return metric
+    other = metric not in metric_registry and metric in ceiling_registry
+    return _made(ceiling_registry if other else metric_registry, metric, *arguments, **options)
 
 
 def load_ceiling(ceiling: Any, *arguments: Any, **options: Any) -> Any:

@@ -149,6 +149,10 @@ class FactoryRegistry(Registry[Factory]):
     def _unknown(self, name: str) -> UnknownName:
         from neuroarena.families.brainscore.plugins import broken_plugins
 
+        module, _, _ = self._address.partition(":")
+        instead = getattr(importlib.import_module(module), "NOT_OFFERED", {}).get(name)
+        if instead is not None:
+            return UnknownName(f'The {self.kind} "{name}" is not offered. {instead}{self._listed()}')
         close = difflib.get_close_matches(name, self.names(), n=3, cutoff=0.5)
         hint = f" Did you mean {' or '.join(chr(34) + match + chr(34) for match in close)}?" if close else ""
         broken = "".join(

@@ -76,7 +76,7 @@ STIMULUS_SET_FACTORIES: dict[str, Factory] = {
     for name in (
         "hvm-public",
         "FreemanZiemba2013.aperture-public",
-        "dicarlo.Kar2019",
+        "Kar2019",
         "Marques2020_blank",
         "Marques2020_receptive_field",
         "Marques2020_size",

@@ -13,13 +13,15 @@ from neuroarena.families.brainscore.benchmark import BenchmarkBase, normalise
 from neuroarena.families.brainscore.brain_model import BrainModel, check_model, model_name
 from neuroarena.families.brainscore.brain_score import Score
 from neuroarena.families.brainscore.definitions.files import mark_simulated, read_study
-from neuroarena.families.brainscore.errors import ConfigError, DataQualityError
+from neuroarena.families.brainscore.errors import ConfigError, DataQualityError, named
 from neuroarena.families.brainscore.loading import load_metric
 from neuroarena.families.brainscore.neural import show_stimuli
 from neuroarena.families.brainscore.stimuli import StimulusSet
 
 TIME_BINS: TimeBins = [(start, start + 10) for start in range(70, 250, 10)]
 CEILING = 0.79
+# The decoder of IT whose solution times are compared.
+DECODER, REGION = "svm", "IT"
 BIBTEX = """@article{kar2019evidence,
   title = {Evidence that recurrent circuits are critical to the ventral stream's execution of core object recognition
            behavior},
@@ -40,7 +42,8 @@ class SolutionTimeBenchmark(BenchmarkBase):
     identifier : str
     assembly : DataArray, presentation x one neuroid
         Object solution times in ms, NaN for images that were never solved; coordinates ``i1_threshold`` and
-        ``object_name`` on presentation, ``region`` on neuroid, and the stimuli in ``attrs["stimulus_set"]``.
+        ``image_label`` (or ``object_name``) on presentation, ``region`` on neuroid, and the stimuli in
+        ``attrs["stimulus_set"]``.
     visual_degrees, number_of_trials
         As for :class:`~neuroarena.families.brainscore.neural.NeuralBenchmark`.
     **base
@@ -100,9 +103,27 @@ class SolutionTimeBenchmark(BenchmarkBase):
         return show_stimuli(candidate, stimuli, self._visual_degrees, self._number_of_trials)
 
 
+def read_solution_times(data: str | Path | None = None) -> xr.DataArray:
+    """Read the solution times of Kar2019 that one decoder of IT yields, presentation x one neuroid.
+
+    Raises
+    ------
+    ConfigError
+        When the decoder is not in the file; those that are, are listed.
+    """
+    array = read_study("Kar2019", data)
+    decoders = [str(each) for each in array["decoder"].values] if "decoder" in array.coords else []
+    if DECODER not in decoders:
+        raise ConfigError(
+            f'Kar2019: there is no decoder "{DECODER}" in the file; there are {named(decoders) or "none"}.'
+        )
+    chosen = array.isel(neuroid=[decoders.index(DECODER)])
+    return chosen.assign_coords(region=("neuroid", [REGION]))
+
+
 def kar_2019(data: str | Path | None = None, version: int = 2) -> SolutionTimeBenchmark:
     """Make ``Kar2019-ost``: object solution times of IT, 70 to 250 ms in bins of 10 ms; the ceiling is 0.79."""
-    assembly = read_study("Kar2019", data)
+    assembly = read_solution_times(data)
     benchmark = SolutionTimeBenchmark(
         identifier="Kar2019-ost",
         version=version,

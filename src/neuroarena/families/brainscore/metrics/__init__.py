@@ -75,9 +75,14 @@ _REGRESSED = {
 
 METRIC_FACTORIES: dict[str, Callable[..., Metric]] = {
     **{name: _regressed(CrossRegressedCorrelation, regression) for name, regression in _REGRESSED.items()},
-    "pls_cv": _regressed(CrossRegressedCorrelation, "pls"),
-    "ridge_cv": _regressed(CrossRegressedCorrelation, "ridge"),
+    # The public registry has names with and without "_cv"; both are cross-validated.
+    **{
+        f"{name}_cv": _regressed(CrossRegressedCorrelation, regression)
+        for name, regression in _REGRESSED.items()
+        if name != "ridgecv"
+    },
     "reverse_pls": _regressed(ReverseRegressedCorrelation, "pls"),
+    "reverse_pls_cv": _regressed(ReverseRegressedCorrelation, "pls"),
     **{
         f"spantime_{name}": _regressed(SpanTimeRegressedCorrelation, regression)
         for name, regression in _REGRESSED.items()
@@ -89,6 +94,7 @@ METRIC_FACTORIES: dict[str, Callable[..., Metric]] = {
     # Kernel and primal ridge are the same numbers; which one is computed follows from the shape.
     "dual_ridge_split": _regressed(TrainTestCorrelation, "ridge"),
     "dual_ridgecv_split": _regressed(TrainTestCorrelation, "ridgecv"),
+    "dual_ridge_cv_split": _regressed(TrainTestCorrelation, "ridgecv"),
     "rdm": RDMSimilarity,
     "rdm_cv": RDMSimilarityCV,
     "cka": CKA,
@@ -96,4 +102,11 @@ METRIC_FACTORIES: dict[str, Callable[..., Metric]] = {
     "cka_biased": _biased_cka,
     "ks_similarity": BootstrapDistributionSimilarity,
     "ost": OSTCorrelation,
+}
+# Names of the public registry that we do not have -> what to use instead, and why.
+NOT_OFFERED = {
+    "mask_regression": (
+        "It fits a mask over places and weights over channels (Klindt et al. 2017), which no benchmark here uses. "
+        'The nearest is "linear_predictivity", which weighs every unit.'
+    ),
 }

@@ -27,6 +27,7 @@ WEIGHT_DECAY = 0.463
 # With fewer images than this timed on both sides, a rank correlation is not meaningful.
 FEWEST = 3
 LARGEST_D_PRIME = 5.0
+LABELS = ("image_label", "object_name")
 
 
 class OSTCorrelation(Metric):
@@ -39,8 +40,9 @@ class OSTCorrelation(Metric):
 
     Parameters
     ----------
-    label_coord : str
-        Coordinate with the object of each image, on the target or the source.
+    label_coord : str, optional
+        Coordinate with the object of each image, on the target or the source; by default ``image_label``, else
+        ``object_name``.
     threshold_coord : str
         Coordinate of the target with the i1 at which an image counts as solved.
     crossvalidation_kwargs : mapping or CrossValidation, optional
@@ -49,7 +51,7 @@ class OSTCorrelation(Metric):
 
     def __init__(
         self,
-        label_coord: str = "object_name",
+        label_coord: str | None = None,
         threshold_coord: str = "i1_threshold",
         crossvalidation_kwargs: Mapping[str, Any] | CrossValidation | None = None,
     ) -> None:
@@ -108,8 +110,10 @@ class OSTCorrelation(Metric):
         return score
 
     def _labels(self, source: xr.DataArray, target: xr.DataArray) -> npt.NDArray[Any]:
-        holder = target if self.label_coord in target.coords else source
-        return np.unique(self._coordinate(holder, self.label_coord), return_inverse=True)[1]
+        names = LABELS if self.label_coord is None else (self.label_coord,)
+        sides = [(side, name) for name in names for side in (target, source) if name in side.coords]
+        holder, name = sides[0] if sides else (target, names[0])
+        return np.unique(self._coordinate(holder, name), return_inverse=True)[1]
 
     def _coordinate(self, array: xr.DataArray, name: str) -> npt.NDArray[Any]:
         if name not in array.coords:

@@ -50,6 +50,11 @@ class Study:
         return f"{self.table.removesuffix('.csv')}.zip"
 
     @property
+    def of_decoders(self) -> bool:
+        """Whether its columns are decoders of a population, not neuroids."""
+        return "decoder" in self.coordinates
+
+    @property
     def of_properties(self) -> bool:
         """Whether it holds properties of neurons, not responses."""
         return "neuronal_property" in self.coordinates
@@ -90,9 +95,7 @@ STUDIES: dict[str, Study] = {
         "761c08f796db4e342555cdb60eef23a4f19ead43",
         ("194c9b301a4e3e9cff02481d4c19b39331d52660", "3a6fec1fc28c212882d6833e267ea8654d289611"),
     ),
-    "Kar2019": Study(
-        "dicarlo.Kar2019", "dicarlo.Kar2019", ("region", "i1_threshold"), ("IT",), ("object_name",)
-    ),
+    "Kar2019": Study("Kar2019", "Kar2019", ("decoder", "image_label", "i1_threshold"), (), ("object_name",)),
     "Cavanaugh2002a": Study("movshon.Cavanaugh2002a", "Marques2020_size", _PROPERTY, ("V1",), _GRATING),
     "Ringach2002": Study("shapley.Ringach2002", "Marques2020_orientation", _PROPERTY, ("V1",), _GRATING),
     "DeValois1982b": Study(

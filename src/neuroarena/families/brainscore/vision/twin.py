@@ -14,7 +14,7 @@ from neuroarena.families.brainscore.vision.twin_neurons import plant, reliabilit
 from neuroarena.families.brainscore.vision.twin_properties import write_properties
 
 GENERATOR = "neuroarena brainscore_vision twin"
-GENERATOR_VERSION = 1
+GENERATOR_VERSION = 2
 # The layer of "tiny-cnn" that the neurons of a region read.
 LAYER_OF = {"V1": "stage1", "V2": "stage2", "V4": "stage3", "IT": "stage4"}
 TEXTURE_FAMILIES = (327, 336, 393, 402, 13, 18, 23, 30, 38, 48, 52, 56, 60, 71, 99)
@@ -282,7 +282,7 @@ def _textures() -> tuple[list[dict[str, Any]], list[bytes], np.ndarray]:
 def _kar(root: Path, rng: np.random.Generator) -> dict[str, Any]:
     """Write object solution times: the smaller the object, the later."""
     rows, pictures, _ = _objects(KAR_IMAGES_AN_OBJECT, rng)
-    write_stimuli(root, "dicarlo.Kar2019", rows, pictures)
+    write_stimuli(root, "Kar2019", rows, pictures)
     scales = np.array([row["s"] for row in rows])
     rank = np.argsort(np.argsort(-scales)) / (len(rows) - 1)
     true = OST_FIRST + OST_RANGE * rank
@@ -291,16 +291,16 @@ def _kar(root: Path, rng: np.random.Generator) -> dict[str, Any]:
     ideal = float(np.corrcoef(np.argsort(np.argsort(measured[solved])), rank[solved])[0, 1])
     write_assembly(
         root,
-        "dicarlo.Kar2019",
+        "Kar2019",
         np.where(solved, measured, np.nan)[:, None],
-        ("presentation", "neuroid"),
+        ("presentation", "decoder"),
         {
             "image_id": ("presentation", [row["image_id"] for row in rows]),
+            "image_label": ("presentation", [row["object_name"] for row in rows]),
             "i1_threshold": ("presentation", rng.uniform(0.8, 1.6, len(rows))),
-            "neuroid_id": ("neuroid", ["ost"]),
-            "region": ("neuroid", ["IT"]),
+            "decoder": ("decoder", ["svm"]),
         },
-        {"stimulus_set_identifier": "dicarlo.Kar2019"},
+        {"stimulus_set_identifier": "Kar2019"},
     )
     return {
         "benchmark": "Kar2019-ost",

@@ -107,7 +107,7 @@ def _content_problems(file: Any, study: Study, rows: list[dict[str, str]] | None
     if len(data) != 1:
         yield Problem(study.file, f"holds {len(data)} arrays of two or more dims, expected exactly one.")
         return
-    for name in ("neuroid_id", *study.coordinates):
+    for name in (*(() if study.of_decoders else ("neuroid_id",)), *study.coordinates):
         if name not in arrays:
             yield Problem(study.file, f'the coordinate "{name}" is missing.')
     if "region" in arrays:
