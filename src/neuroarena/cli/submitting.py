@@ -161,7 +161,7 @@ def withdraw(
 def worker(
     arena: Arena,
     labels: Annotated[
-        str, typer.Option("--labels", help="Kinds of work to take, with commas: intake, scorer.")
+        str, typer.Option("--labels", help="Kinds of work to take, with commas: intake, scorer, cpu, gpu.")
     ] = "intake,scorer",
     until_idle: Annotated[
         bool, typer.Option("--until-idle", help="End when there is nothing to do.")
@@ -176,7 +176,8 @@ def worker(
     from neuroarena.competition.worker import LABELS
     from neuroarena.errors import InputError
 
-    wanted = [label.strip() for label in labels.split(",")]
+    # A runner is a worker that runs code; which machine it is says the other label.
+    wanted = [label for label in (each.strip() for each in labels.split(",")) if label != "runner"] or ["cpu"]
     unknown = [label for label in wanted if label not in LABELS]
     if unknown:
         raise InputError(f'There is no work of the kind "{unknown[0]}". Kinds: {", ".join(LABELS)}.')
@@ -187,8 +188,19 @@ def worker(
     def report(job: Job, outcome: str) -> None:
         print(f"{job.run}  {job.state}  {outcome}", file=sys.stderr)
 
+    if {"cpu", "gpu"} & set(wanted):
+        prepare_sandbox()
     done = work(open_arena(arena), wanted, until_idle=until_idle, stop=stop, report=report)
     print(f"{done} jobs done" if done != 1 else "1 job done")
+
+
+def prepare_sandbox() -> None:
+    """Build the runtime of guests where there is none, with progress."""
+    from neuroarena.evaluation import TerminalProgress
+    from neuroarena.sandbox.runtime import find_runtime
+
+    with TerminalProgress() as progress:
+        find_runtime(progress)
 
 
 def _read_token(file: Path | None) -> str:

@@ -116,6 +116,10 @@ class Arena:
         """Return the ids that a submission answers, without their targets."""
         return pd.read_parquet(self._published(sheet, "ids.parquet", part))
 
+    def questions_folder(self, sheet: str, part: str = "") -> Path:
+        """Return the folder of what code is asked: signals without labels, which only the runner may read."""
+        return self.folder / "questions" / sheet / (part or "all")
+
     def public_folder(self, sheet: str, part: str = "") -> Path:
         """Return the folder of what is public about a part of some questions."""
         return self.folder / "public" / sheet / part

@@ -54,7 +54,14 @@ def _check_predictions(arena: Arena, track: Track, phase: str, path: Path) -> Ch
 
 
 def _check_code(arena: Arena, track: Track, phase: str, path: Path) -> Checked:  # noqa: ARG001 - the form of a check
-    return _check_zip(path, ENTRY["code"])
+    from neuroarena.evaluation.code import find_contract
+    from neuroarena.sandbox.archives import check_python, unpack_submission
+
+    with unpack_submission(path, ENTRY["code"]) as folder:
+        check_python(
+            folder / ENTRY["code"], path.name, getattr(find_contract(track.benchmark)[0], "defines", ())
+        )
+    return Checked()
 
 
 def _check_pipeline(arena: Arena, track: Track, phase: str, path: Path) -> Checked:  # noqa: ARG001 - the form of a check
@@ -64,13 +71,6 @@ def _check_pipeline(arena: Arena, track: Track, phase: str, path: Path) -> Check
     with unpack_submission(path, ENTRY["pipeline"]) as folder:
         read_pipeline(folder, path.name)
     return Checked()
-
-
-def _check_zip(path: Path, entry: str) -> Checked:
-    from neuroarena.sandbox.archives import unpack_submission
-
-    with unpack_submission(path, entry):
-        return Checked()
 
 
 _CHECKS: dict[str, Callable[[Arena, Track, str, Path], Checked]] = {

@@ -16,6 +16,7 @@ from neuroarena.competition.events import append_event
 from neuroarena.competition.halves import COLUMN, split_people
 from neuroarena.competition.tracks import Track
 from neuroarena.errors import InputError
+from neuroarena.evaluation.questions import questions_of, write_questions
 from neuroarena.scoring import Manifest, Overall
 
 
@@ -68,8 +69,18 @@ def seal_track(arena: Arena, name: str, data: str | None = None, phase: str | No
             benchmark.truth(cut), benchmark.manifest, {**facts, "simulated": benchmark.simulated}
         )
     sheet = track.sheet(phase) if phase is not None else track.name
+    if "code" in track.kinds:
+        for part, benchmark in zip(parts, loaded, strict=True):
+            _write_questions(arena, sheet, part, benchmark, split)
     overall = find_face(resolve(track.benchmark)[0], "overall") if len(parts) > 1 else None
     return keep_sheet(arena, sheet, parts, overall)
+
+
+def _write_questions(arena: Arena, sheet: str, part: str, benchmark: Benchmark, split: str | None) -> None:
+    """Write what code is asked, without any label, where the runner finds it; once."""
+    folder = arena.questions_folder(sheet, part)
+    if not folder.exists():
+        write_questions(questions_of(benchmark, split or benchmark.splits[0]), folder)
 
 
 def keep_truth(

@@ -18,12 +18,16 @@ from neuroarena import __version__
 from neuroarena.competition.arena import Arena, read_about
 from neuroarena.competition.intake import check_received
 from neuroarena.competition.queue import LEASE, Fenced, Job, claim, give_back, keep_alive
+from neuroarena.competition.runner import run_code
 from neuroarena.competition.schedules import DUTIES, claim_duty, enter_duties, finish_duty
 from neuroarena.competition.scorer import score_run
 from neuroarena.competition.tables import WORKER
 from neuroarena.errors import InputError
+from neuroarena.sandbox.selftest import require_walls
 
-LABELS = ("intake", "scorer")
+JUDGES = ("intake", "scorer")
+RUNNERS = ("cpu", "gpu")
+LABELS = (*JUDGES, *RUNNERS)
 BEATS = 4  # of the heart, in one lease
 POLL_S = 0.5
 OUTAGE_S = 1.0
@@ -34,7 +38,7 @@ log = logging.getLogger(__name__)
 
 def work(
     arena: Arena,
-    labels: Sequence[str] = LABELS,
+    labels: Sequence[str] = JUDGES,
     *,
     until_idle: bool = False,
     stop: threading.Event | None = None,
@@ -48,7 +52,7 @@ def work(
     ----------
     arena : Arena
     labels : sequence of str
-        The kinds of work to take: "intake" checks files, "scorer" scores predictions.
+        The kinds of work to take: "intake" checks files, "cpu" and "gpu" run code, "scorer" scores predictions.
     until_idle : bool
         Whether to return when there is nothing to do.
     stop : Event, optional
@@ -64,7 +68,11 @@ def work(
     ------
     InputError
         When the store belongs to another version of neuroarena.
+    WallsOpen
+        When it is to run code and a wall of the sandbox does not hold on this machine.
     """
+    if set(labels) & set(RUNNERS):
+        require_walls([arena.vault.folder, arena.folder])
     owner = f"{socket.gethostname()[:30]}-{os.getpid()}-{secrets.token_hex(3)}"
     stop = stop or threading.Event()
     done, looked = 0, -ROUND_S
@@ -113,9 +121,11 @@ def check_version(arena: Arena) -> None:
 def do_job(arena: Arena, job: Job, lease: datetime.timedelta = LEASE) -> str:
     """Do one job and say how it ended; whatever goes wrong here is ours, and is tried again."""
     try:
-        with _heartbeat(arena, job, lease):
+        with _heartbeat(arena, job, lease) as lost:
             if job.state == "received":
                 check_received(arena, job)
+            elif job.state == "running":
+                run_code(arena, job, lost)
             else:
                 score_run(arena, job)
     except Fenced as error:
@@ -164,9 +174,9 @@ def _signed_on(arena: Arena, owner: str, labels: Sequence[str]) -> Iterator[None
 
 
 @contextlib.contextmanager
-def _heartbeat(arena: Arena, job: Job, lease: datetime.timedelta) -> Iterator[None]:
-    """Prolong the lease from a thread while the work goes on."""
-    ended = threading.Event()
+def _heartbeat(arena: Arena, job: Job, lease: datetime.timedelta) -> Iterator[threading.Event]:
+    """Prolong the lease from a thread while the work goes on; the event is set when another worker has the job."""
+    ended, lost = threading.Event(), threading.Event()
 
     def beat() -> None:
         while not ended.wait(lease.total_seconds() / BEATS):
@@ -175,12 +185,13 @@ def _heartbeat(arena: Arena, job: Job, lease: datetime.timedelta) -> Iterator[No
             except DBAPIError:
                 continue  # an outage may be over before the lease is
             except Fenced:
+                lost.set()
                 return  # the write at the end of the work is refused by the fence
 
     thread = threading.Thread(target=beat, daemon=True)
     thread.start()
     try:
-        yield
+        yield lost
     finally:
         ended.set()
         thread.join()

@@ -83,7 +83,7 @@ class Answered:
 class ModelContract:
     """One model per task, from ``load_model(meta)``: with ``predict(X)``, or ``start(meta)`` and ``step(window)``."""
 
-    entry = ENTRY
+    defines = ("load_model",)
 
     def ask(
         self, code: Path, questions: Mapping[str, Questions], asking: Asking, progress: Progress | None = None

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import secrets
 import tempfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from neuroarena.datasets.fetch_plan import FetchError, RemoteFile
@@ -87,6 +88,42 @@ def unpack_submission(archive: Path, entry: str, most_mb: int = 2048) -> Iterato
         _check_entry([product.file.removeprefix(f"{folder}/") for product in products], entry, archive.name)
         _let_others_read(root / folder)
         yield root / folder
+
+
+def check_python(file: Path, name: str, defines: Sequence[str]) -> None:
+    """Check the text of a submitted module without running it.
+
+    Parameters
+    ----------
+    file : Path
+    name : str
+        Of the archive, for messages.
+    defines : sequence of str
+        Names of which the module must mention one at its top level.
+
+    Raises
+    ------
+    SubmissionRefused
+        When it is not Python, or has none of the names.
+    """
+    try:
+        tree = ast.parse(file.read_bytes())
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise SubmissionRefused(f"{name}: {file.name} is not Python: {_plain(error)}.") from error
+    named: set[str] = set()
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            named.add(node.name)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            named |= {alias.asname or alias.name for alias in node.names}
+        elif not isinstance(node, ast.Expr):
+            # Under a condition or in an assignment: whatever is stored there may be it.
+            named |= {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+            named |= {
+                each.name for each in ast.walk(node) if isinstance(each, ast.FunctionDef | ast.ClassDef)
+            }
+    if defines and not named & {*defines, "*"}:
+        raise SubmissionRefused(f"{name}: {file.name} does not define {' or '.join(defines)}.")
 
 
 def _let_others_read(folder: Path) -> None:

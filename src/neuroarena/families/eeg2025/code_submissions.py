@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,9 @@ from neuroarena.evaluation.code import (
     describe_isolation,
     describe_runs,
 )
+from neuroarena.evaluation.model_contract import Answered, Asking
+from neuroarena.evaluation.prediction_table import prediction_table
+from neuroarena.evaluation.questions import Questions
 from neuroarena.evaluation.results import Result
 from neuroarena.families.eeg2025.code_contract import Shown, answer_challenges
 from neuroarena.families.eeg2025.submissions import (
@@ -25,6 +29,7 @@ from neuroarena.families.eeg2025.submissions import (
     report_scores,
     submission_windows,
 )
+from neuroarena.families.eeg2025.windows import WINDOW
 from neuroarena.progress import Progress
 
 CHALLENGES = {1: "response-time", 2: "externalizing"}
@@ -32,6 +37,39 @@ CHALLENGES = {1: "response-time", 2: "externalizing"}
 
 class ChallengeContract:
     """A zip with ``submission.py``: two models, one for each challenge, asked window by window."""
+
+    defines = ("Submission",)
+
+    def ask(
+        self, code: Path, questions: Mapping[str, Questions], asking: Asking, progress: Progress | None = None
+    ) -> Answered:
+        """Put the questions of both challenges to submitted code, with no label anywhere near.
+
+        A person who is one question of many windows gets the mean of the answers.
+        """
+        numbers = {task: number for number, task in CHALLENGES.items()}
+        answers = answer_challenges(
+            code,
+            {numbers[task]: _show(own) for task, own in questions.items()},
+            asking.limits,
+            stateless=asking.windows != "as-scored",
+            rng=asking.rng(""),
+            isolation=asking.isolation,
+            control=asking.control,
+            progress=progress,
+        )
+        tables = {}
+        for task, own in questions.items():
+            values = answers[numbers[task]].values
+            counts = [len(cut_windows(own.read(row))) for row in range(len(own))]
+            means = [float(part.mean()) for part in np.split(values, np.cumsum(counts)[:-1])]
+            tables[task] = prediction_table(np.array(means), own.table["id"].to_numpy(), own.manifest)
+        runs = {
+            task: (answers[numbers[task]].outcome, answers[numbers[task]].replay_difference)
+            for task in questions
+        }
+        log = "".join(outcome.stderr_tail for outcome, _ in runs.values())
+        return Answered(tables, describe_runs(runs), log)
 
     def answer(self, request: CodeRequest, progress: Progress) -> CodeAnswers:
         """Run the code on the windows of both challenges.
@@ -108,6 +146,22 @@ class ChallengeContract:
 
 
 CONTRACT = ChallengeContract()
+
+
+def cut_windows(signal: np.ndarray) -> np.ndarray:
+    """Cut a question (channels, samples) into its windows (n, channels, 200)."""
+    return np.ascontiguousarray(signal.reshape(len(signal), -1, WINDOW).transpose(1, 0, 2))
+
+
+def _show(questions: Questions) -> Callable[[], Iterator[Shown]]:
+    """Return a callable that yields the windows of every question."""
+
+    def windows() -> Iterator[Shown]:
+        for row in range(len(questions)):
+            asked = questions.table.iloc[row]
+            yield Shown(asked["person"], cut_windows(questions.read(row)), asked["known"])
+
+    return windows
 
 
 def _batches(benchmark: Benchmark, split: str) -> Callable[[], Iterator[Shown]]:

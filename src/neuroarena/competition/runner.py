@@ -1,0 +1,173 @@
+"""The runner: submitted code answers questions in the sandbox, on a side where no label is.
+
+It has the submitted file, the sealed signals and the key of the orders; what it leaves is a file of predictions per
+part, kept before the run goes on to the scorer.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from neuroarena.competition.arena import Arena
+from neuroarena.competition.artifacts import Artifact
+from neuroarena.competition.checking import ENDING
+from neuroarena.competition.failures import Failure, fail_run, keep_log
+from neuroarena.competition.intake import read_submission
+from neuroarena.competition.queue import Fenced, Job, change_state, hand_on
+from neuroarena.competition.tables import ANSWER, RUN
+from neuroarena.competition.tracks import Track
+from neuroarena.errors import InputError
+from neuroarena.evaluation.code import find_contract
+from neuroarena.evaluation.model_contract import Answered, Asking
+from neuroarena.evaluation.questions import open_questions
+from neuroarena.sandbox import Control, Limits
+from neuroarena.sandbox.archives import SubmissionRefused
+from neuroarena.sandbox.guests import SubmissionFailed
+from neuroarena.sandbox.selftest import require_walls
+
+_TELL_S = 5.0
+_MOST_STAGE = 64
+# What the sandbox says of a failure -> the phrase that the team reads.
+_FAILURES: dict[str, Failure] = {
+    "the constructor failed": "exception",
+    "the model could not be built": "exception",
+    "the model failed": "exception",
+    "wrong output shape": "shape",
+    "wrong output values": "not-finite",
+    "its process ended without an answer": "exit",
+    "broke the protocol": "protocol",
+    "stopped by the limit of time": "time",
+    "stopped by the limit of memory": "memory",
+    "stopped by the limit of processes": "processes",
+    "stopped by the limit of output": "output",
+}
+
+
+def run_code(arena: Arena, job: Job, cancel: threading.Event | None = None) -> None:
+    """Let submitted code answer, keep its answers, and hand the run on to the scorer; or say why it failed.
+
+    Parameters
+    ----------
+    arena : Arena
+    job : Job
+        In the state "running".
+    cancel : Event, optional
+        Ends the guest, when set: another worker has the run, or this one stops.
+
+    Raises
+    ------
+    Fenced
+        When another worker has taken the run over.
+    NeuroarenaError
+        When something is wrong with this machine: the run is tried again.
+    """
+    row = read_submission(arena, job.submission)
+    track = arena.competition.track(row["track"])
+    require_walls([arena.vault.folder, arena.folder])
+    with _named(arena.artifacts.open(row["sha256"], ENDING["code"]), row["file"]) as code:
+        try:
+            answered = _ask(arena, job, row, track, code, Control(cancel))
+        except SubmissionRefused as error:
+            # Nothing of the data was seen yet: the reason can be told in full.
+            _fail_before(arena, job, str(error))
+            return
+        except SubmissionFailed as error:
+            fail_run(
+                arena, job, _FAILURES.get(error.phrase, "exception"), f"{error}\n{error.outcome.stderr_tail}"
+            )
+            return
+    _keep(arena, job, answered)
+
+
+def _ask(arena: Arena, job: Job, row: dict[str, Any], track: Track, code: Path, control: Control) -> Answered:
+    contract: Any = find_contract(track.benchmark)[0]
+    if not hasattr(contract, "ask"):
+        raise InputError(f'"{track.benchmark}" takes code on a laptop, but not in a competition.')
+    sheet, rules = arena.sheet(row["track"], row["phase"]), track.code
+    questions = {part: open_questions(arena.questions_folder(sheet, part)) for part in arena.parts(sheet)}
+    limits = Limits(
+        memory_mb=rules.memory_mb, seconds=rules.seconds, output_mb=rules.tmp_mb, processes=rules.processes
+    )
+    seed = arena.orders.seed(row["id"], row["sha256"], "order")
+    asking = Asking(limits, None, control, seed, rules.windows)
+    answered: Answered = contract.ask(code, questions, asking, StageProgress(arena, job))
+    return answered
+
+
+def _keep(arena: Arena, job: Job, answered: Answered) -> None:
+    """Keep answers and log as artifacts, then move on: a run that is "scoring" always has its predictions."""
+    kept = {part: _keep_table(arena, table) for part, table in answered.tables.items()}
+    log = keep_log(arena, answered.log) if answered.log else None
+    with arena.store.writing() as connection:
+        now = arena.store.clock(connection)
+        # A run that was tried before may have left answers; those of this try are the ones that are scored.
+        connection.execute(ANSWER.delete().where(ANSWER.c.run == job.run))
+        for part, file in kept.items():
+            row = {"run": job.run, "part": part, "sha256": file.sha256, "bytes": file.n_bytes}
+            connection.execute(ANSWER.insert().values(**row))
+        facts = {"runtime_digest": answered.ran["runtime"], "measured": answered.ran, "log_sha256": log}
+        hand_on(connection, now, job, "scoring", "scorer", **facts)
+
+
+def _keep_table(arena: Arena, table: pd.DataFrame) -> Artifact:
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder) / "predictions.parquet"
+        table.to_parquet(place, index=False)
+        return arena.artifacts.keep(place, place.stat().st_size)
+
+
+def _fail_before(arena: Arena, job: Job, reason: str) -> None:
+    with arena.store.writing() as connection:
+        change_state(connection, arena.store.clock(connection), job, "failed", reason, "theirs")
+
+
+@contextlib.contextmanager
+def _named(path: Path, name: str) -> Iterator[Path]:
+    """Yield a kept file under the name that its team gave it: messages say that name."""
+    with tempfile.TemporaryDirectory() as folder:
+        link = Path(folder) / name
+        link.symlink_to(path)
+        yield link
+
+
+class StageProgress:
+    """Progress that is written into the row of the run, now and then, for people who look at the queue."""
+
+    def __init__(self, arena: Arena, job: Job) -> None:
+        self._arena, self._job = arena, job
+        self._done: dict[str, tuple[int, int | None]] = {}
+        self._told = 0.0
+
+    def begin(self, stage: str, total: int | None, done: int = 0) -> None:
+        """Start a stage."""
+        self._done[stage] = (done, total)
+
+    def advance(self, stage: str, count: int = 1) -> None:
+        """Move a stage on, and tell of it every five seconds.
+
+        Raises
+        ------
+        Fenced
+            When another worker has the run: there is no use in going on.
+        """
+        done, total = self._done[stage]
+        self._done[stage] = (done + count, total)
+        if time.monotonic() - self._told < _TELL_S:
+            return
+        self._told = time.monotonic()
+        words = f"asking {stage}: {done + count} of {total}"[:_MOST_STAGE]
+        with self._arena.store.writing() as connection:
+            mine = (RUN.c.id == self._job.run) & (RUN.c.fence == self._job.fence)
+            if connection.execute(RUN.update().where(mine).values(stage=words)).rowcount != 1:
+                raise Fenced(f"Run {self._job.run} was taken over by another worker.")
+
+    def say(self, stage: str, text: str) -> None:
+        """Say nothing."""
