@@ -15,6 +15,7 @@ from arena_making import Clock, join
 from neuroarena.competition.arena import Arena, create_arena, open_arena
 from neuroarena.competition.audit.auditing import audit_submission, list_audits
 from neuroarena.competition.audit.records import AuditRecord, Hashes, ReplayRecord, read_audit
+from neuroarena.competition.audit.replay_data import Asked
 from neuroarena.competition.audit.selection import find_top
 from neuroarena.competition.audit.verdicts import conclude_audits, judge_records
 from neuroarena.competition.events import verify_events
@@ -93,6 +94,11 @@ def hand_in(arena: Arena, folder: Path, team: str, right: float, script: str | N
     return submission
 
 
+def asked() -> dict[str, Asked]:
+    benchmark = audited_benchmark()
+    return {"": Asked(benchmark, benchmark.split("later"))}
+
+
 def verdicts(arena: Arena) -> dict[object, object]:
     return {row["submission"]: row["verdict"] for row in list_audits(arena)}
 
@@ -101,9 +107,9 @@ def verdicts(arena: Arena) -> dict[object, object]:
 def test_honest_training_is_reproduced_and_a_made_up_score_is_not(arena, tmp_path):
     honest = hand_in(arena, tmp_path, "honest", 0.8, HONEST)
     made_up = hand_in(arena, tmp_path, "made up", 1.0, HONEST)
-    first = audit_submission(arena, honest, audited_benchmark())
+    first = audit_submission(arena, honest, asked())
     assert verdicts(arena) == {honest: "reproduced"}
-    second = audit_submission(arena, made_up, audited_benchmark())
+    second = audit_submission(arena, made_up, asked())
     assert verdicts(arena) == {honest: "reproduced", made_up: "not reproduced"}
     rows = {row["audit"]: row for row in list_audits(arena)}
     record = read_audit(arena, first, rows[first]["record_sha256"])
@@ -120,8 +126,8 @@ def test_honest_training_is_reproduced_and_a_made_up_score_is_not(arena, tmp_pat
 def test_one_replay_judges_by_two_sigma_and_its_score_stays_in_the_vault(arena, tmp_path):
     made_up = hand_in(arena, tmp_path, "made up", 1.0, HONEST)
     honest = hand_in(arena, tmp_path, "honest", 0.8, HONEST)
-    audit_submission(arena, made_up, audited_benchmark(), rule="two-sigma")
-    audit = audit_submission(arena, honest, audited_benchmark(), rule="two-sigma")
+    audit_submission(arena, made_up, asked(), rule="two-sigma")
+    audit = audit_submission(arena, honest, asked(), rule="two-sigma")
     assert verdicts(arena) == {made_up: "not reproduced", honest: "reproduced"}
     final = rank_finally(arena, "blips")
     assert final.board.teams == ("honest",)
@@ -154,9 +160,7 @@ def test_a_pipeline_that_carries_its_answers_is_found_by_shuffled_labels(arena, 
     submission = hand_in(arena, tmp_path, "carrier", 0.9, None)
     answers = pd.read_parquet(tmp_path / "carrier.parquet").to_csv(index=False)
     (tmp_path / "mended.zip").write_bytes(pipeline_zip(KNOWS, **{"answers.csv": answers}))
-    audit = audit_submission(
-        arena, submission, audited_benchmark(), rule="two-sigma", mended=tmp_path / "mended.zip"
-    )
+    audit = audit_submission(arena, submission, asked(), rule="two-sigma", mended=tmp_path / "mended.zip")
     (row,) = list_audits(arena)
     record = read_audit(arena, audit, row["record_sha256"])
     assert set(record.scores) == {record.claimed}
@@ -167,7 +171,7 @@ def test_a_pipeline_that_carries_its_answers_is_found_by_shuffled_labels(arena, 
 
 def test_a_pipeline_that_does_not_run_is_inconclusive(arena, tmp_path):
     submission = hand_in(arena, tmp_path, "broken", 0.8, "raise SystemExit(1)")
-    audit_submission(arena, submission, audited_benchmark())
+    audit_submission(arena, submission, asked())
     (row,) = list_audits(arena)
     assert (row["verdict"], row["reason"]) == (
         "inconclusive",
@@ -187,9 +191,9 @@ RIGHT = {"first": 0.85, "second": 0.9, "third": 0.6}
 def test_what_cannot_be_audited_is_named(arena, tmp_path):
     submission = hand_in(arena, tmp_path, "silent", 0.8, None)
     with pytest.raises(InputError, match="No pipeline was committed"):
-        audit_submission(arena, submission, audited_benchmark())
+        audit_submission(arena, submission, asked())
     with pytest.raises(InputError, match='no scored submission "s123"'):
-        audit_submission(arena, "s123", audited_benchmark())
+        audit_submission(arena, "s123", asked())
     assert list_audits(arena) == []
 
 

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from neuroarena.competition.audit.pipelines import read_pipeline
-from neuroarena.competition.audit.replay_data import refuse_sealed_training, write_fold
+from neuroarena.competition.audit.replay_data import Asked, refuse_sealed_training, write_fold
 from neuroarena.competition.audit.replays import ReplayFailed, join_predictions, replay
 from neuroarena.errors import InputError
 from neuroarena.sandbox import Limits
@@ -38,14 +38,14 @@ def unpack(tmp_path: Path, content: bytes) -> Path:
 
 def run(tmp_path: Path, asked, script: str, seed: int = 1, limits: Limits = LIMITS, **more):
     folder = unpack(tmp_path, pipeline_zip(script))
-    return replay(read_pipeline(folder, "made.zip"), folder, *asked, seed, limits, **more)
+    return replay(read_pipeline(folder, "made.zip"), folder, {"": Asked(*asked)}, seed, limits, **more)
 
 
 @needs_bubblewrap
 def test_a_replay_trains_on_public_labels_and_is_scored_outside(tmp_path, asked):
     benchmark, split = asked
     made = run(tmp_path, asked, TRAIN + ANSWER_LABEL)
-    predictions = join_predictions(made, benchmark, split)
+    predictions = join_predictions(made, Asked(*asked))
     truth = benchmark.truth(split)
     assert score(predictions, truth, benchmark.manifest).value > 0.7
     assert made.isolation == "bubblewrap"
@@ -109,7 +109,7 @@ FAILURES = {
 @pytest.mark.parametrize("script", FAILURES)
 def test_a_replay_that_does_not_run_says_why(tmp_path, asked, script):
     with pytest.raises(ReplayFailed, match=FAILURES[script]):
-        join_predictions(run(tmp_path, asked, script, limits=Limits(seconds=3, memory_mb=500)), *asked)
+        join_predictions(run(tmp_path, asked, script, limits=Limits(seconds=3, memory_mb=500)), Asked(*asked))
 
 
 REFUSED = {

@@ -122,14 +122,14 @@ def _audit(
 ) -> None:
     import sys
 
-    from neuroarena.competition.audit.auditing import audit_submission, load_question
+    from neuroarena.competition.audit.auditing import audit_submission, load_questions
 
     for submission in submissions:
         print(f"{submission}:", file=sys.stderr)
         audit_submission(
             arena,
             submission,
-            load_question(arena, submission, data),
+            load_questions(arena, submission, data),
             rule=None if rule is None else rule.value,
             mended=mended,
             data=data,

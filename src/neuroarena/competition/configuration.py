@@ -196,6 +196,8 @@ def _unknown_names(competition: Competition) -> Iterable[str]:
     for track in competition.tracks:
         for name in sorted({*track.sheets} - phases):
             yield f'track "{track.name}" has a sheet for the phase "{name}", which does not exist'
+    for name in sorted(({*competition.audit.tracks} if competition.audit is not None else set()) - known):
+        yield f'audit: there is no track "{name}"'
     final = competition.final.phase
     if final is not None and final not in phases:
         yield f'final: there is no phase "{final}"'

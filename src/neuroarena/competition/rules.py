@@ -112,6 +112,13 @@ class FinalRule(Part):
         return rule
 
 
+class ReplayLimits(Part):
+    """What one replay of a track may use, where it differs from the others."""
+
+    seconds: Positive | None = None
+    memory_mb: Count | None = None
+
+
 class AuditRule(Part):
     """How the best entries are replayed.
 
@@ -130,6 +137,8 @@ class AuditRule(Part):
         How long a team has to mend a pipeline that did not run.
     seconds, memory_mb
         What one replay may use.
+    tracks : mapping of str to ReplayLimits
+        What replays of single tracks may use.
     """
 
     rule: Literal["replays", "two-sigma"] = "replays"
@@ -142,6 +151,12 @@ class AuditRule(Part):
     days: Days = 7
     seconds: Positive = 6 * 3600.0
     memory_mb: Count = 8192
+    tracks: dict[Name, ReplayLimits] = Field(default={})
+
+    def limits_of(self, track: str) -> tuple[float, int]:
+        """Return the seconds and megabytes that one replay of a track may use."""
+        own = self.tracks.get(track, ReplayLimits())
+        return own.seconds or self.seconds, own.memory_mb or self.memory_mb
 
     @model_validator(mode="after")
     def _check(self) -> AuditRule:

@@ -55,14 +55,20 @@ def score_answers(arena: Arena, row: Mapping[str, Any], run: str) -> dict[str, U
         Of the submission.
     run : str
     """
+    sheet = arena.sheet(row["track"], row["phase"])
+    return {
+        part: score_table(arena, row, part, _read_answers(arena, row, run, part, manifest))
+        for part, manifest in arena.manifests(sheet).items()
+    }
+
+
+def score_table(arena: Arena, row: Mapping[str, Any], part: str, table: pd.DataFrame) -> UnitScores:
+    """Score predictions of one part as those of a submission are: numbers clipped, with the truth of the vault."""
     track = arena.competition.track(row["track"])
     sheet = track.sheet(row["phase"])
-    found = {}
-    for part, manifest in arena.manifests(sheet).items():
-        table = _read_answers(arena, row, run, part, manifest)
-        table = _clip(table, manifest, track)
-        found[part] = score(table, arena.vault.truth(sheet, part), manifest, source=row["file"])
-    return found
+    manifest = arena.manifest(sheet, part)
+    clipped = _clip(table, manifest, track)
+    return score(clipped, arena.vault.truth(sheet, part), manifest, source=row["file"])
 
 
 def judge_half(

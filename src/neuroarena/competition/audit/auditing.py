@@ -5,25 +5,25 @@ from __future__ import annotations
 import datetime
 import hashlib
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from sqlalchemy import select
 
-from neuroarena.benchmarks import Benchmark, Split, load_benchmarks
+from neuroarena.benchmarks import Benchmark, load_benchmarks
 from neuroarena.competition.arena import Arena
 from neuroarena.competition.audit.claims import (
     Claim,
     compare_weights,
     find_claim,
     find_pipeline,
-    read_scored_units,
+    find_scored,
     score_replay,
 )
 from neuroarena.competition.audit.pipelines import FILE, Pipeline, read_pipeline
 from neuroarena.competition.audit.records import AuditRecord, Hashes, ReplayRecord, Rule, keep_record
-from neuroarena.competition.audit.replay_data import refuse_sealed_training
+from neuroarena.competition.audit.replay_data import Asked, refuse_sealed_training
 from neuroarena.competition.audit.replays import (
     CodeQuestion,
     ReplayFailed,
@@ -37,6 +37,7 @@ from neuroarena.competition.rules import AuditRule
 from neuroarena.competition.tables import AUDIT
 from neuroarena.errors import InputError
 from neuroarena.evaluation.record import describe_software
+from neuroarena.fingerprint import digest
 from neuroarena.sandbox import Limits
 from neuroarena.sandbox.archives import unpack_submission
 from neuroarena.statistics.audits import SHUFFLES, Replays, knows_without_labels, leaves_doubt
@@ -65,20 +66,28 @@ class Committed:
 class _Stage:
     """What all replays of one audit share."""
 
+    arena: Arena
+    audit: str
     claim: Claim
+    committed: Committed
     pipeline: Pipeline
     folder: Path
-    benchmark: Benchmark
-    split: Split
+    questions: Mapping[str, Asked]
     limits: Limits
-    arena: Arena
-    question: CodeQuestion
+    code: CodeQuestion
+
+    def seed(self, purpose: str) -> int:
+        """Return a seed that nobody could know when the pipeline was committed, and anyone can compute at the end."""
+        drawn = self.arena.orders.seed(
+            self.claim.row["id"], self.committed.sha256, f"audit|{self.audit}|{purpose}"
+        )
+        return drawn % 2**31
 
 
 def audit_submission(
     arena: Arena,
     submission: str,
-    benchmark: Benchmark,
+    questions: Mapping[str, Asked],
     *,
     rule: Rule | None = None,
     mended: Path | None = None,
@@ -92,9 +101,9 @@ def audit_submission(
     arena : Arena
     submission : str
         A scored one.
-    benchmark : Benchmark
-        What the track asks, bound to its data. The training part goes into the sandbox with its labels; of the test
-        part only the signals do.
+    questions : mapping of part to Asked
+        What the track asks; see :func:`load_questions`. Training parts go into the sandbox with their labels; of the
+        test parts only the signals do.
     rule : {"replays", "two-sigma"}, optional
         By default the competition's.
     mended : Path, optional
@@ -111,18 +120,19 @@ def audit_submission(
     """
     claim, rules = find_claim(arena, submission), arena.competition.audit or AuditRule()
     committed = _choose_pipeline(arena, submission, mended)
-    track = arena.competition.track(claim.row["track"])
-    sheet = track.sheet(claim.row["phase"])
-    split = benchmark.split(track.split_in(claim.row["phase"]) or benchmark.splits[0])
-    if arena.competition.phase(claim.row["phase"]).sealed:
-        refuse_sealed_training(split.folds, arena.vault.truth(sheet)["id"], track.name)
+    track, phase = arena.competition.track(claim.row["track"]), claim.row["phase"]
+    if arena.competition.phase(phase).sealed:
+        for part, asked in questions.items():
+            sealed = arena.vault.truth(track.sheet(phase), part)["id"]
+            refuse_sealed_training(asked.split.folds, sealed, track.name)
     chosen: Rule = rule or rules.rule
-    limits = Limits(seconds=rules.seconds, memory_mb=rules.memory_mb)
+    seconds, memory_mb = rules.limits_of(track.name)
+    code = CodeQuestion(track.benchmark, track.split_in(phase), data or track.data_in(phase))
     audit, started = _begin(arena, submission, chosen)
     with unpack_submission(committed.file, FILE) as folder:
         pipeline = read_pipeline(folder, claim.row["file"])
-        question = CodeQuestion(track.benchmark, split.name, data or track.data)
-        stage = _Stage(claim, pipeline, folder, benchmark, split, limits, arena, question)
+        limits = Limits(seconds=seconds, memory_mb=memory_mb)
+        stage = _Stage(arena, audit, claim, committed, pipeline, folder, questions, limits, code)
         problem = compare_weights(arena, claim, pipeline.weights)
         replays, environment = _replay_until_sure(stage, rules, chosen, report or _say_nothing)
         shuffled = [] if replays[-1].score is None else _replay_shuffled(stage, report or _say_nothing)
@@ -135,18 +145,18 @@ def audit_submission(
         hashes=Hashes(
             pipeline=committed.sha256,
             submission=claim.row["sha256"],
-            manifest=claim.manifest.hash,
-            split=split.hash,
+            manifest=claim.rules_hash,
+            split=digest({part: asked.split.hash for part, asked in questions.items()}),
         ),
-        claimed=claim.units.value,
+        claimed=claim.value,
         sigma=claim.sigma,
         chance=claim.chance,
         meaningful=track.meaningful or 0.0,
-        sign=claim.manifest.sign,
+        sign=claim.sign,
         replays=tuple(replays),
         shuffled=tuple(shuffled),
         weights_problem=problem,
-        limits={"seconds": limits.seconds, "memory_mb": limits.memory_mb},
+        limits={"seconds": seconds, "memory_mb": memory_mb},
         environment=environment,
         started=started.isoformat(),
         ended=_now(arena).isoformat(),
@@ -156,27 +166,32 @@ def audit_submission(
     return audit
 
 
-def load_question(arena: Arena, submission: str, data: str | None = None) -> Benchmark:
-    """Bind the benchmark of a submission's track to its data, as it was when the truth was sealed.
+def load_questions(arena: Arena, submission: str, data: str | None = None) -> dict[str, Asked]:
+    """Bind what a submission's track asks to its data, part by part, as it was when the truth was sealed.
 
     Raises
     ------
     InputError
         When the data cannot be read, or do not hold the questions that were sealed.
     """
-    row, _ = read_scored_units(arena, submission)
+    row = find_scored(arena, submission)
     track, phase = arena.competition.track(row["track"]), row["phase"]
+    sheet = track.sheet(phase)
     loaded = load_benchmarks(track.benchmark, data or track.data_in(phase), **track.options_in(phase))
-    if len(loaded) != 1 or not isinstance(loaded[0], Benchmark):
-        raise InputError(f'The track "{track.name}" is a suite; a replay answers one task.')
-    (benchmark,) = loaded
-    split = benchmark.split(track.split_in(phase) or benchmark.splits[0])
-    asked = {example for fold in split.folds for example in fold.test}
-    if asked != set(arena.ids(track.sheet(phase))["id"]):
+    found = {}
+    for benchmark in loaded:
+        part = benchmark.name.partition("/")[2] if len(arena.parts(sheet)) > 1 else ""
+        if part not in arena.parts(sheet) or not isinstance(benchmark, Benchmark):
+            continue
+        split = benchmark.split(track.split_in(phase) or benchmark.splits[0])
+        asked = {example for fold in split.folds for example in fold.test}
+        if asked == set(arena.ids(sheet, part)["id"]):
+            found[part] = Asked(benchmark, split)
+    if set(found) != set(arena.parts(sheet)):
         raise InputError(
             f'These data do not hold the questions of the track "{track.name}". Name its own with --data.'
         )
-    return benchmark
+    return found
 
 
 def _choose_pipeline(arena: Arena, submission: str, mended: Path | None) -> Committed:
@@ -196,7 +211,7 @@ def _replay_until_sure(
     wanted, most = (1, 1) if rule == "two-sigma" else (rules.replays, rules.most_replays)
     made: list[ReplayRecord] = []
     while len(made) < wanted:
-        made.append(_replay_once(stage, _draw_seed(), environment))
+        made.append(_replay_once(stage, stage.seed(f"replay {len(made) + 1}"), environment))
         report(f"replay {len(made)} of {wanted}: {made[-1].status}")
         if made[-1].score is None:
             break
@@ -207,35 +222,33 @@ def _replay_until_sure(
 
 def _replay_shuffled(stage: _Stage, report: Report) -> list[ReplayRecord]:
     """Replay with shuffled labels until one scores no better than it should, and at most so often."""
-    sign, made = stage.claim.manifest.sign, list[ReplayRecord]()
+    claim, made = stage.claim, list[ReplayRecord]()
     while len(made) < SHUFFLES:
-        made.append(_replay_once(stage, _draw_seed(), {}, shuffled=True))
+        made.append(_replay_once(stage, stage.seed(f"shuffle {len(made) + 1}"), {}, shuffled=True))
         found = made[-1].score
         report(f"replay with shuffled labels: {made[-1].status}")
         if found is None or not knows_without_labels(
-            sign * stage.claim.units.value, sign * found, sign * stage.claim.chance, stage.claim.sigma
+            claim.sign * claim.value, claim.sign * found, claim.sign * claim.chance, claim.sigma
         ):
             break
     return made
 
 
 def _is_doubtful(claim: Claim, made: list[ReplayRecord]) -> bool:
-    sign = claim.manifest.sign
-    scores = tuple(sign * each.score for each in made if each.score is not None)
-    return leaves_doubt(Replays(sign * claim.units.value, scores, claim.sigma))
+    scores = tuple(claim.sign * each.score for each in made if each.score is not None)
+    return leaves_doubt(Replays(claim.sign * claim.value, scores, claim.sigma))
 
 
 def _replay_once(
     stage: _Stage, seed: int, environment: dict[str, object], *, shuffled: bool = False
 ) -> ReplayRecord:
     try:
-        done = replay(
-            stage.pipeline, stage.folder, stage.benchmark, stage.split, seed, stage.limits, shuffled=shuffled
-        )
+        done = replay(stage.pipeline, stage.folder, stage.questions, seed, stage.limits, shuffled=shuffled)
         if stage.pipeline.makes == "code":
-            predictions = ask_code(done, stage.question, stage.limits, seed)
+            predictions = ask_code(done, stage.code, stage.limits, seed)
         else:
-            predictions = join_predictions(done, stage.benchmark, stage.split)
+            ((part, asked),) = stage.questions.items()
+            predictions = {part: join_predictions(done, asked)}
     except ReplayFailed as error:
         return ReplayRecord(seed=seed, status="failed", reason=str(error)[:2000])
     environment |= {
@@ -290,11 +303,6 @@ def list_audits(arena: Arena) -> list[dict[str, object]]:
         }
         for row in rows
     ]
-
-
-def _draw_seed() -> int:
-    """Return a seed that nobody could know when the pipeline was committed."""
-    return secrets.randbelow(2**31)
 
 
 def _now(arena: Arena) -> datetime.datetime:

@@ -14,9 +14,13 @@ import pandas as pd
 from sqlalchemy import select
 
 from neuroarena.competition.arena import Arena
+from neuroarena.competition.boards import read_units
 from neuroarena.competition.constant_answers import answer_constantly
+from neuroarena.competition.judging import judge
+from neuroarena.competition.scorer import score_table
 from neuroarena.competition.tables import PUBLIC_SCORE, RUN, SUBMISSION
-from neuroarena.errors import InputError, NeuroarenaError
+from neuroarena.errors import InputError
+from neuroarena.fingerprint import digest
 from neuroarena.scoring import COMBINERS, Manifest, UnitScores, columns_of, score
 from neuroarena.statistics import bootstrap
 
@@ -30,20 +34,29 @@ class Claim:
     Attributes
     ----------
     row : mapping
-        Of the submission.
-    manifest : Manifest
-    units : UnitScores
+        Of the submission, with its newest run and scorer version.
+    manifests : mapping of part to Manifest
+    value, chance : float
+        What it scored, and what guessing scores: what the rules state, else the score of constant answers. In the
+        metric's own direction.
+    sign : float
+        +1 where higher is better, otherwise -1.
     sigma : float
-        Bootstrap standard error of the score over units.
-    chance : float
-        What guessing scores: what the rules state, else the score of constant answers.
+        Bootstrap standard error of the score over units; of several parts, of their overall.
     """
 
     row: Mapping[str, Any]
-    manifest: Manifest
-    units: UnitScores
-    sigma: float
+    manifests: Mapping[str, Manifest]
+    value: float
     chance: float
+    sign: float
+    sigma: float
+
+    @property
+    def rules_hash(self) -> str:
+        """The hash of the rules: the manifest's, or one over those of all parts."""
+        hashes = {part: manifest.hash for part, manifest in self.manifests.items()}
+        return next(iter(hashes.values())) if len(hashes) == 1 else digest(hashes)
 
 
 def find_claim(arena: Arena, submission: str) -> Claim:
@@ -52,20 +65,26 @@ def find_claim(arena: Arena, submission: str) -> Claim:
     Raises
     ------
     InputError
-        When there is no such submission, or it has no score.
+        When there is no such submission, it has no score, or its parts have no number in common.
     """
-    row, units = read_scored_units(arena, submission)
+    row = find_scored(arena, submission)
     sheet = arena.sheet(row["track"], row["phase"])
-    manifest = arena.manifest(sheet)
-    chance = manifest.chance
-    if chance is None:
-        constant = answer_constantly(manifest, arena.ids(sheet))
-        chance = score(constant, arena.vault.truth(sheet), manifest).value
-    return Claim(row, manifest, units, bootstrap_sigma(units, manifest), chance)
+    units, manifests = read_units(arena, row), arena.manifests(sheet)
+    judged = judge(units, manifests, arena.overall(sheet))
+    if judged.value is None:
+        raise InputError(
+            f'The parts of the track "{row["track"]}" are joined by ranks, so that a replay has no score of its own.'
+        )
+    if len(units) == 1:
+        ((part, scored),) = units.items()
+        sigma = bootstrap_sigma(scored, manifests[part])
+    else:
+        sigma = judged.standard_error or 0.0
+    return Claim(row, manifests, judged.value, _find_chance(arena, sheet, manifests), judged.sign, sigma)
 
 
-def read_scored_units(arena: Arena, submission: str) -> tuple[dict[str, Any], UnitScores]:
-    """Return the row of a submission with its newest unit scores.
+def find_scored(arena: Arena, submission: str) -> dict[str, Any]:
+    """Return the row of a submission with its newest scored run.
 
     Raises
     ------
@@ -83,12 +102,20 @@ def read_scored_units(arena: Arena, submission: str) -> tuple[dict[str, Any], Un
         row = connection.execute(asked).mappings().first()
     if row is None:
         raise InputError(f'There is no scored submission "{submission}".')
-    units = arena.vault.read_scores(row["run"], row["scorer_version"])
-    if units is None:
-        raise NeuroarenaError(
-            f"The unit scores of run {row['run']} are missing. Put the vault back from a backup."
-        )
-    return dict(row), units
+    return dict(row)
+
+
+def _find_chance(arena: Arena, sheet: str, manifests: Mapping[str, Manifest]) -> float:
+    """Return what guessing scores, over all parts."""
+    chances = {}
+    for part, manifest in manifests.items():
+        chances[part] = manifest.chance
+        if manifest.chance is None:
+            constant = answer_constantly(manifest, arena.ids(sheet, part))
+            chances[part] = score(constant, arena.vault.truth(sheet, part), manifest).value
+    overall = arena.overall(sheet)
+    found = {part: chance for part, chance in chances.items() if chance is not None}
+    return next(iter(found.values())) if overall is None else float(overall.combine(found))
 
 
 def bootstrap_sigma(units: UnitScores, manifest: Manifest) -> float:
@@ -104,10 +131,13 @@ def bootstrap_sigma(units: UnitScores, manifest: Manifest) -> float:
     return float(drawn.sigma().iloc[0])
 
 
-def score_replay(arena: Arena, claim: Claim, predictions: pd.DataFrame) -> float:
-    """Score the predictions of a replay with the truth of the vault."""
-    truth = arena.vault.truth(arena.sheet(claim.row["track"], claim.row["phase"]))
-    return score(predictions, truth, claim.manifest, source="replay").value
+def score_replay(arena: Arena, claim: Claim, predictions: Mapping[str, pd.DataFrame]) -> float:
+    """Score the predictions of a replay, part by part, as those of a submission are scored."""
+    units = {part: score_table(arena, claim.row, part, predictions[part]) for part in claim.manifests}
+    overall = arena.overall(arena.sheet(claim.row["track"], claim.row["phase"]))
+    value = judge(units, claim.manifests, overall, with_interval=False).value
+    assert value is not None  # as for the claimed score, which has a value
+    return value
 
 
 def find_pipeline(arena: Arena, submission: str) -> tuple[Path, str]:
@@ -179,9 +209,9 @@ def _find_other_weights(arena: Arena, claim: Claim, weights: Mapping[str, str]) 
     )
     with arena.store.reading() as connection:
         others = connection.execute(asked).all()
-    for submission, track, sha256 in others:
-        found = hash_files(arena.artifacts.open(sha256, ".zip"), weights)
-        different = [name for name, digest in found.items() if digest != weights[name]]
+    for submission, track, kept in others:
+        found = hash_files(arena.artifacts.open(kept, ".zip"), weights)
+        different = [name for name, sha256 in found.items() if sha256 != weights[name]]
         if different:
             return f'The submission {submission} to "{track}" has other weights "{different[0]}" under the same name.'
     return None

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from neuroarena.benchmarks import Benchmark, Fold
+from neuroarena.benchmarks import Benchmark, Fold, Split
 from neuroarena.errors import InputError
 
 TRAINING, QUESTIONS = "training", "questions"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One part of a track: a benchmark bound to data, and the split whose test part is judged."""
+
+    benchmark: Benchmark
+    split: Split
 
 
 def write_fold(
@@ -39,11 +48,16 @@ def write_fold(
 
 
 def write_training(
-    benchmark: Benchmark, folds: Iterable[Fold], folder: Path, shuffle: np.random.Generator | None = None
+    questions: Mapping[str, Asked], folder: Path, shuffle: np.random.Generator | None = None
 ) -> None:
-    """Write the training parts of all folds together, for a pipeline that makes code: there is nothing to answer."""
-    ids = {example for fold in folds for example in (*fold.train, *fold.validation)}
-    _write_part(benchmark, ids, folder / TRAINING, with_targets=True, shuffle=shuffle)
+    """Write the training parts of all folds together, for a pipeline that makes code: there is nothing to answer.
+
+    A track of several parts has a folder for each of them, by its name.
+    """
+    for part, asked in questions.items():
+        ids = {example for fold in asked.split.folds for example in (*fold.train, *fold.validation)}
+        place = folder / TRAINING / part if part else folder / TRAINING
+        _write_part(asked.benchmark, ids, place, with_targets=True, shuffle=shuffle)
     (folder / QUESTIONS).mkdir()
 
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import hashlib
 import sys
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from neuroarena.benchmarks import Benchmark, Split
 from neuroarena.competition.audit.pipelines import Pipeline
-from neuroarena.competition.audit.replay_data import QUESTIONS, TRAINING, write_fold, write_training
+from neuroarena.competition.audit.replay_data import QUESTIONS, TRAINING, Asked, write_fold, write_training
 from neuroarena.errors import InputError, NeuroarenaError
 from neuroarena.sandbox import Limits
 from neuroarena.sandbox.limits import Outcome, printable
@@ -57,7 +57,7 @@ class CodeQuestion:
     """What code is asked: a benchmark by its name, the split, and the folder of its data."""
 
     benchmark: str
-    split: str
+    split: str | None
     data: str | None
 
 
@@ -91,25 +91,24 @@ class Replayed:
 def replay(
     pipeline: Pipeline,
     folder: Path,
-    benchmark: Benchmark,
-    split: Split,
+    questions: Mapping[str, Asked],
     seed: int,
     limits: Limits,
     *,
     shuffled: bool = False,
 ) -> Replayed:
-    """Train anew with a seed, one sandbox for each fold, and return what was written.
+    """Train anew with a seed, and return what was written; predictions are made in one sandbox for each fold.
 
     Parameters
     ----------
     pipeline : Pipeline
     folder : Path
         The unpacked zip.
-    benchmark, split
-        Whose training part is read with its labels, and whose test part without.
+    questions : mapping of part to Asked
+        Whose training part is read with its labels, and whose test part without. Predictions answer one part.
     seed : int
     limits : Limits
-        Of each fold.
+        Of each sandbox.
     shuffled : bool
         Whether the labels of the training part are put in a random order first.
 
@@ -118,15 +117,20 @@ def replay(
     ReplayFailed
         When the script fails, exceeds its limits or writes nothing.
     """
+    makes_code = pipeline.makes == "code"
+    if not makes_code and len(questions) != 1:
+        raise ReplayFailed("The track has several parts, so that its pipelines make code.")
+    folds = (None,) if makes_code else next(iter(questions.values())).split.folds
     written, outcomes = [], []
-    for number, fold in enumerate(split.folds if pipeline.makes == "predictions" else split.folds[:1]):
+    for number, fold in enumerate(folds):
         rng = np.random.default_rng([seed, number]) if shuffled else None
         with tempfile.TemporaryDirectory(prefix="neuroarena-replay-") as place:
-            if pipeline.makes == "predictions":
-                write_fold(benchmark, fold, Path(place) / "data", rng)
+            data = Path(place) / "data"
+            if fold is None:
+                write_training(questions, data, rng)
             else:
-                write_training(benchmark, split.folds, Path(place) / "data", rng)
-            content, outcome = _run_script(pipeline, folder, Path(place), seed, limits)
+                write_fold(next(iter(questions.values())).benchmark, fold, data, rng)
+            content, outcome = _run_script(pipeline, folder, data, seed, limits)
         written.append(content)
         outcomes.append(outcome)
     peaks = [each.peak_memory_mb for each in outcomes if each.peak_memory_mb is not None]
@@ -141,7 +145,7 @@ def replay(
     )
 
 
-def join_predictions(replayed: Replayed, benchmark: Benchmark, split: Split) -> pd.DataFrame:
+def join_predictions(replayed: Replayed, asked: Asked) -> pd.DataFrame:
     """Read and check the predictions of a replay, fold by fold, and return them as one table.
 
     Raises
@@ -151,23 +155,25 @@ def join_predictions(replayed: Replayed, benchmark: Benchmark, split: Split) -> 
     """
     from neuroarena.scoring import check_predictions, read_predictions
 
-    tables = []
+    tables, manifest = [], asked.benchmark.manifest
     with tempfile.TemporaryDirectory(prefix="neuroarena-replay-") as place:
-        for fold, content in zip(split.folds, replayed.content, strict=True):
+        for fold, content in zip(asked.split.folds, replayed.content, strict=True):
             file = Path(place) / PREDICTIONS
             file.write_bytes(content)
-            asked = pd.DataFrame({"id": sorted(fold.test)})
+            ids = pd.DataFrame({"id": sorted(fold.test)})
             try:
-                table = read_predictions(file, benchmark.manifest, expected_rows=len(asked))
-                check_predictions(table, asked, benchmark.manifest, PREDICTIONS)
+                table = read_predictions(file, manifest, expected_rows=len(ids))
+                check_predictions(table, ids, manifest, PREDICTIONS)
             except InputError as error:
                 raise ReplayFailed(f"The replay's predictions are refused: {error}") from error
             tables.append(table)
     return pd.concat(tables, ignore_index=True)
 
 
-def ask_code(replayed: Replayed, question: CodeQuestion, limits: Limits, seed: int) -> pd.DataFrame:
-    """Ask the code that a replay made, through the contract of the track, and return its predictions.
+def ask_code(
+    replayed: Replayed, question: CodeQuestion, limits: Limits, seed: int
+) -> dict[str, pd.DataFrame]:
+    """Ask the code that a replay made, through the contract of the track, and return its predictions by part.
 
     Raises
     ------
@@ -196,15 +202,15 @@ def ask_code(replayed: Replayed, question: CodeQuestion, limits: Limits, seed: i
             answers = contract.answer(request, Silence())
         except NeuroarenaError as error:
             raise ReplayFailed(f"The code that the replay made does not run: {error}") from error
-    if len(answers.tasks) != 1:
-        raise ReplayFailed("The code answers several tasks; a replay is judged by one.")
-    return answers.tasks[0].predictions
+    several = len(answers.tasks) > 1
+    return {
+        each.benchmark.name.partition("/")[2] if several else "": each.predictions for each in answers.tasks
+    }
 
 
 def _run_script(
-    pipeline: Pipeline, folder: Path, place: Path, seed: int, limits: Limits
+    pipeline: Pipeline, folder: Path, data: Path, seed: int, limits: Limits
 ) -> tuple[bytes, Outcome]:
-    data = place / "data"
     command: list[str | Path] = [sys.executable, "-I", "-B", "-c", _RUN, folder, folder / pipeline.script]
     command += [
         data / TRAINING,
