@@ -18,6 +18,7 @@ BENCHES = (
     "bench_verdicts",
     "bench_board",
     "bench_scoring",
+    "bench_competition",
     "bench_brainscore",
     "bench_eeg2025",
     "bench_neuroprobe",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import shutil
@@ -89,7 +90,7 @@ class Arena:
         InputError
             When they have not been sealed yet.
         """
-        said: dict[str, Any] = json.loads(self._published(sheet, "track.json").read_text(encoding="utf-8"))
+        said: dict[str, Any] = json.loads(_read_published(*_stamp(self._published(sheet, "track.json"))))
         return said
 
     def overall(self, sheet: str) -> Overall | None:
@@ -105,8 +106,7 @@ class Arena:
         InputError
             When they have not been sealed yet.
         """
-        file = self._published(sheet, "manifest.json", part)
-        return Manifest.model_validate_json(file.read_text(encoding="utf-8"))
+        return _read_manifest(*_stamp(self._published(sheet, "manifest.json", part)))
 
     def manifests(self, sheet: str) -> dict[str, Manifest]:
         """Return the rules of every part of some questions."""
@@ -114,7 +114,7 @@ class Arena:
 
     def ids(self, sheet: str, part: str = "") -> pd.DataFrame:
         """Return the ids that a submission answers, without their targets."""
-        return pd.read_parquet(self._published(sheet, "ids.parquet", part))
+        return _read_ids(*_stamp(self._published(sheet, "ids.parquet", part)))
 
     def questions_folder(self, sheet: str, part: str = "") -> Path:
         """Return the folder of what code is asked: signals without labels, which only the runner may read."""
@@ -219,6 +219,26 @@ def write_about(connection: Connection, key: str, value: str) -> None:
     """Set what the store says about the competition under a key."""
     if connection.execute(ABOUT.update().where(ABOUT.c.key == key).values(value=value)).rowcount == 0:
         connection.execute(ABOUT.insert().values(key=key, value=value))
+
+
+def _stamp(path: Path) -> tuple[Path, int]:
+    """Return a path with the time of its last change, so that a file is read once, and anew when it was replaced."""
+    return path, path.stat().st_mtime_ns
+
+
+@functools.lru_cache(maxsize=64)
+def _read_published(path: Path, changed: int) -> str:  # noqa: ARG001 - part of the key
+    return path.read_text(encoding="utf-8")
+
+
+@functools.lru_cache(maxsize=64)
+def _read_manifest(path: Path, changed: int) -> Manifest:  # noqa: ARG001 - part of the key
+    return Manifest.model_validate_json(path.read_text(encoding="utf-8"))
+
+
+@functools.lru_cache(maxsize=16)
+def _read_ids(path: Path, changed: int) -> pd.DataFrame:  # noqa: ARG001 - part of the key
+    return pd.read_parquet(path)
 
 
 def _place(folder: Path, database: str) -> str:

@@ -84,7 +84,7 @@ def _choose(arena: Arena, rows: list[dict[str, Any]], half: str) -> dict[str, An
     """Return the best of some submissions on one half; of equals the earliest."""
 
     def value(row: dict[str, Any]) -> float:
-        judged = judge_half(arena, row, read_units(arena, row), half, with_interval=False)
+        judged = judge_half(arena, row, read_units(arena, row), half, with_interval=False, with_error=False)
         # Parts that are joined by ranks have no number of their own: the newest submission then counts.
         return judged.sign * judged.value if judged.value is not None else row["received"].timestamp()
 

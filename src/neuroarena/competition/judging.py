@@ -45,6 +45,7 @@ def judge(
     overall: Overall | None,
     *,
     with_interval: bool = True,
+    with_error: bool = True,
 ) -> Judgement:
     """Judge the unit scores of every part of a track.
 
@@ -54,7 +55,7 @@ def judge(
     manifests : mapping of part to Manifest
     overall : Overall or None
         How several parts become one number.
-    with_interval : bool
+    with_interval, with_error : bool
         Whether the interval and the standard error are computed, which takes longer than the value.
     """
     values = {part: scored.value for part, scored in units.items()}
@@ -63,11 +64,11 @@ def judge(
     if len(units) == 1:
         (part,) = units
         interval = score_interval(units[part], first) if with_interval else None
-        error = score_standard_error(units[part], first) if with_interval else None
+        error = score_standard_error(units[part], first) if with_error else None
         return Judgement(values[part], interval, error, n_units, values, first.metric, first.sign)
     if overall is None or overall.of == "ranks":
         return Judgement(None, None, None, n_units, values, "mean rank", -1.0)
-    error = _overall_error(units, manifests, overall) if with_interval else None
+    error = _overall_error(units, manifests, overall) if with_error else None
     return Judgement(float(overall.combine(values)), None, error, n_units, values, "overall", first.sign)
 
 

@@ -8,7 +8,7 @@ from sqlalchemy import select
 
 from neuroarena.competition.arena import Arena
 from neuroarena.competition.events import append_event
-from neuroarena.competition.scorer import judge_half, publish_score, score_answers
+from neuroarena.competition.scorer import judge_shown, publish_score, score_answers
 from neuroarena.competition.tables import PUBLIC_SCORE, RUN, SUBMISSION
 from neuroarena.scoring import SCORER_VERSION
 
@@ -30,7 +30,7 @@ def rejudge(arena: Arena, track: str | None = None) -> int:
         units = score_answers(arena, row, row["run"])
         for part, scored in units.items():
             arena.vault.keep_scores(row["run"], scored, part)
-        judged = judge_half(arena, row, units)
+        judged = judge_shown(arena, row, units)
         with arena.store.writing(f"team:{row['team']}") as connection:
             now = arena.store.clock(connection)
             publish_score(connection, now, arena, row, row["run"], SCORER_VERSION, judged)

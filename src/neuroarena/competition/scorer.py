@@ -38,7 +38,7 @@ def score_run(arena: Arena, job: Job) -> None:
     units = score_answers(arena, row, job.run)
     for part, scored in units.items():
         arena.vault.keep_scores(job.run, scored, part)
-    judged = judge_half(arena, row, units)
+    judged = judge_shown(arena, row, units)
     with arena.store.writing(f"team:{job.team}") as connection:
         now = arena.store.clock(connection)
         change_state(connection, now, job, "scored")
@@ -78,11 +78,20 @@ def judge_half(
     half: str = "public",
     *,
     with_interval: bool = True,
+    with_error: bool = True,
 ) -> Judgement:
     """Judge the scores of one half of the people, or of all where there are no halves."""
     sheet = arena.sheet(row["track"], row["phase"])
     kept = select_half(arena, sheet, units, half)
-    return judge(kept, arena.manifests(sheet), arena.overall(sheet), with_interval=with_interval)
+    manifests, overall = arena.manifests(sheet), arena.overall(sheet)
+    return judge(kept, manifests, overall, with_interval=with_interval, with_error=with_error)
+
+
+def judge_shown(arena: Arena, row: Mapping[str, Any], units: Mapping[str, UnitScores]) -> Judgement:
+    """Judge what a phase may show: no interval where nothing is shown, an error only where a baseline sets a step."""
+    blind = arena.competition.phase(row["phase"]).display == "blind"
+    sets_step = row["baseline"] == "real"
+    return judge_half(arena, row, units, with_interval=not blind, with_error=sets_step)
 
 
 def select_half(
