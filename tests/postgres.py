@@ -43,13 +43,25 @@ def running_postgres() -> Iterator[str]:
             "-E",
             "UTF8",
         )
-        options = " ".join(f"-c {setting}" for setting in (*SETTINGS, f"unix_socket_directories={folder}"))
-        run(programs / "pg_ctl", "-D", data, "-w", "-o", options, "-l", folder / "log", "start")
+        run(programs / "pg_ctl", "-D", data, "-w", "-o", options_of(folder), "-l", folder / "log", "start")
         yield f"postgresql+psycopg://arena@/postgres?host={folder}"
     finally:
         if (data / "postmaster.pid").exists():
             run(programs / "pg_ctl", "-D", data, "-m", "immediate", "stop")
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def restart_postgres(address: str) -> None:
+    """Restart a database of :func:`running_postgres` as if its machine had lost power."""
+    programs, folder = find_programs(), Path(address.partition("host=")[2])
+    assert programs is not None
+    words = ("-D", folder / "data", "-m", "immediate", "-w", "-o", options_of(folder), "-l", folder / "log")
+    run(programs / "pg_ctl", *words, "restart")
+
+
+def options_of(folder: Path) -> str:
+    """Return the options of the server whose socket lies in a folder."""
+    return " ".join(f"-c {setting}" for setting in (*SETTINGS, f"unix_socket_directories={folder}"))
 
 
 def find_programs() -> Path | None:
