@@ -76,8 +76,10 @@ class SealedFolder:
         return self.path(name).exists()
 
     @contextlib.contextmanager
-    def writing(self, name: str) -> Iterator[SealedWriter]:
+    def writing(self, name: str, is_good: Callable[[], bool] | None = None) -> Iterator[SealedWriter]:
         """Yield a writer; the entry is there, completely, when the block ends without an error.
+
+        An entry that another writer finished meanwhile stays if it is good: by default, if it is not damaged.
 
         Raises
         ------
@@ -86,7 +88,9 @@ class SealedFolder:
         """
         with (
             naming_full_disk(self.root, name),
-            replacing(self.path(name), self.root / UNFINISHED, lambda: self.check(name) is None) as temporary,
+            replacing(
+                self.path(name), self.root / UNFINISHED, is_good or (lambda: self.check(name) is None)
+            ) as temporary,
             open(temporary, "wb", buffering=2**20) as file,
         ):
             writer = SealedWriter(file, name)
@@ -94,8 +98,17 @@ class SealedFolder:
             writer.close_with_seal()
 
     def write(self, name: str, content: bytes | memoryview) -> None:
-        """Store an entry, completely or not at all."""
-        with self.writing(name) as writer:
+        """Store an entry, completely or not at all; other content of another writer stays and is reported."""
+
+        def is_good() -> bool:
+            found = self.read(name)
+            if found is not None and found != content:
+                report(
+                    f"{self.path(name)}: two processes computed different content for this entry; the first stays."
+                )
+            return found is not None
+
+        with self.writing(name, is_good) as writer:
             writer.write(content)
 
     def read(self, name: str) -> memoryview | None:

@@ -21,6 +21,7 @@ from neuroarena.cli import (
     listing,
     new,
     organising,
+    planning,
     results,
     running,
     sandboxing,
@@ -63,6 +64,9 @@ app.command("list", short_help="What there is.")(listing.list_things)
 app.add_typer(data.app, name="data")
 app.add_typer(checks.app, name="check", short_help="Check a decoder, dataset, benchmark, family or file.")
 app.command("run", cls=FamilyCommand, short_help="Evaluate decoders on a benchmark.")(running.run)
+app.command("plan", cls=FamilyCommand, short_help="What a run would take, before it is started.")(
+    planning.plan
+)
 app.command("score", cls=FamilyCommand, short_help="Score a file of predictions, or code in a zip.")(
     scoring.score_file
 )

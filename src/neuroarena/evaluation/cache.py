@@ -33,13 +33,15 @@ class CellCache:
     def __contains__(self, key: str) -> bool:
         return _entry(key) in self.folder
 
-    def write(self, key: str, predictions: pd.DataFrame, note: dict[str, Any]) -> None:
-        """Store the predictions of a cell with a note on how they were made."""
+    def write(self, key: str, predictions: pd.DataFrame, note: dict[str, Any]) -> memoryview:
+        """Store the predictions of a cell with a note on how they were made, and return what was stored."""
         table = pa.Table.from_pandas(predictions, preserve_index=False)
         table = table.replace_schema_metadata({_NOTE: json.dumps(note, sort_keys=True).encode()})
         sink = pa.BufferOutputStream()
         pq.write_table(table, sink)
-        self.folder.write(_entry(key), memoryview(sink.getvalue()))
+        content = memoryview(sink.getvalue())
+        self.folder.write(_entry(key), content)
+        return content
 
     def read(self, key: str) -> tuple[pd.DataFrame, dict[str, Any]] | None:
         """Return what :meth:`write` stored; None when there is nothing, or nothing that can be trusted."""

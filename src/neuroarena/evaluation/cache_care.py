@@ -11,10 +11,12 @@ from pathlib import Path
 
 from neuroarena.atomic import PART, sweep
 from neuroarena.errors import InputError
+from neuroarena.evaluation.origins import FOLDER as ORIGINS
 from neuroarena.sealed import DAMAGED, UNFINISHED, SealedFolder
 
 # Names that entries have, and had before they carried checksums. Anything else in the folder is not ours to touch.
 _ENTRY = re.compile(r"[0-9a-f]{24,64}\.(cell|features|starts|note|array)")
+_ORIGIN = re.compile(r"[0-9a-f]{64}\.json")
 _OLD_ENTRY = re.compile(r"[0-9a-f]{24,64}(\.parquet|\.starts\.npy|\.features\.npy|\.npy)?")
 _DAY_S = 24 * 3600.0
 OLD = "of older versions"
@@ -43,8 +45,9 @@ class Entry:
 
     @property
     def group(self) -> str:
-        """What belongs together: the two files of a shard have one."""
-        return self.name.rpartition(".")[0]
+        """What belongs together: the two files of a shard have one, and so do a cell and the note on its origin."""
+        place = self.name.rpartition(".")[0]
+        return f"cells{place.removeprefix(ORIGINS)}" if self.kind == ORIGINS else place
 
 
 @dataclass(frozen=True)
@@ -90,7 +93,7 @@ def verify_cache(root: Path) -> tuple[int, list[str]]:
     """
     folder, checked, damaged = SealedFolder(root), 0, []
     for entry in list_entries(root):
-        if entry.kind in (UNFINISHED, DAMAGED, OLD):
+        if entry.kind in (UNFINISHED, DAMAGED, OLD, ORIGINS):
             continue
         checked += 1
         fault = folder.check(entry.name)
@@ -123,7 +126,9 @@ def prune_cache(
     complete = {entry.name for entry in entries}
     going, staying = [], []
     for entry in entries:
-        orphan = entry.name.endswith(".features") and f"{entry.group}.starts" not in complete
+        orphan = (entry.name.endswith(".features") and f"{entry.group}.starts" not in complete) or (
+            entry.kind == ORIGINS and f"{entry.group}.cell" not in complete
+        )
         if orphan and now - entry.used > _DAY_S:
             going.append(replace(entry, kind=UNFINISHED))
         elif entry.kind in (DAMAGED, OLD):
@@ -180,6 +185,9 @@ def _recognise(path: Path, root: Path) -> Entry | None:
         kind = UNFINISHED
     elif _OLD_ENTRY.fullmatch(path.name):
         kind = OLD
+    elif kind == ORIGINS:
+        if not _ORIGIN.fullmatch(path.name):
+            return None
     elif kind != DAMAGED and not _ENTRY.fullmatch(path.name):
         return None
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import time
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from neuroarena.decoders import Context, Decoder, Group
 from neuroarena.evaluation.asking import predict_streams, predict_windows
 from neuroarena.evaluation.cache import CellCache
 from neuroarena.evaluation.feature_store import FeatureStore
+from neuroarena.evaluation.origins import note_origin
 from neuroarena.evaluation.parts import StreamSet, WindowSet
 from neuroarena.evaluation.prediction_table import prediction_table
 from neuroarena.features import FeatureChain
@@ -46,6 +48,10 @@ class FeatureShard:
     def is_done(self, cache: Path) -> bool:
         """Return whether every window of the shard is in the store."""
         return not len(self._store(cache).missing(self.starts))
+
+    def bytes_a_window(self, cache: Path) -> int:
+        """Return how much room the features of one window take."""
+        return self._store(cache).bytes_a_window(self.recording)
 
     def run(self, cache: Path) -> None:
         """Compute the shard; it is in the store afterwards."""
@@ -106,6 +112,7 @@ class Cell:
         NeuroarenaError
             When the predictions do not have the form that the manifest asks for.
         """
+        started = time.perf_counter()
         decoder = copy.deepcopy(self.decoder)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -119,7 +126,15 @@ class Cell:
         ids = np.concatenate([part.table["id"].to_numpy() for part in self.test])
         table = prediction_table(predicted, ids, self.manifest)
         said = sorted({f"{warning.category.__name__}: {warning.message}" for warning in caught})
-        CellCache(cache).write(self.key, table, {"warnings": said, "drew": drew})
+        content = CellCache(cache).write(self.key, table, {"warnings": said, "drew": drew})
+        seconds = round(time.perf_counter() - started, 4)
+        about = {"benchmark": self.benchmark, "split": self.split, "decoder": self.decoder_type}
+        note_origin(cache, self.key, content, seconds=seconds, **about)
+
+    @property
+    def decoder_type(self) -> str:
+        """The kind of decoder, for figures of what it costs."""
+        return f"{type(self.decoder).__module__}.{type(self.decoder).__qualname__}"
 
     @property
     def _blind(self) -> bool:

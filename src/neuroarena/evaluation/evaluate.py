@@ -145,7 +145,7 @@ def evaluate_all(
     if comparisons:
         return judge_models(decoders, comparisons, splits, out=out, progress=progress)
     with _working(cache, progress) as (folder, shown):
-        named = [_name_decoder(*each) for each in decoders]
+        named = [name_decoder(*each) for each in decoders]
         plans = plan_runs(named, windows, splits, seed, repeats, leaks_too)
         for place in (folder, *([] if out is None else [Path(out)])):
             # Created before anything is computed: nobody should wait for a result that cannot be saved.
@@ -180,9 +180,7 @@ def compute_shard(
         For a decoder that cannot be told apart from another: no other process could find its cells.
     """
     with _working(cache, progress) as (folder, shown):
-        plans = plan_runs(
-            [_name_decoder(*each) for each in decoders], list(benchmarks), splits, seed, repeats
-        )
+        plans = plan_runs([name_decoder(*each) for each in decoders], list(benchmarks), splits, seed, repeats)
         for plan in plans:
             if plan.identity.key is None:
                 raise InputError(
@@ -217,7 +215,8 @@ def _working(cache: str | Path | None, progress: Progress | None) -> Iterator[tu
         yield folder, shown
 
 
-def _name_decoder(name: str | None, decoder: Decoder | str) -> tuple[str, Decoder]:
+def name_decoder(name: str | None, decoder: Decoder | str) -> tuple[str, Decoder]:
+    """Return a decoder with the name that boards give it; a string is looked up."""
     if isinstance(decoder, str):
         name, decoder = name or decoder, load_decoder(decoder)
     name = name or type(decoder).__name__
