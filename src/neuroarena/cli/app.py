@@ -9,6 +9,7 @@ import typer
 from neuroarena import __version__
 from neuroarena.cli import (
     admin,
+    arenas,
     auditing,
     boards,
     caching,
@@ -88,5 +89,6 @@ app.add_typer(auditing.app, name="audit", short_help="Replay committed training,
 for more in (organising, caretaking):  # `admin` has too many verbs for one file
     admin.app.registered_commands.extend(more.app.registered_commands)
 sandboxing.add_to(admin.app)
+app.add_typer(arenas.app, name="arena", short_help="Start the zones of a competition.")
 app.add_typer(admin.app, name="admin")
 verbs.add_verbs(app)

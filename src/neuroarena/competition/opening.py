@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from neuroarena.competition.arena import Arena, write_about
+from neuroarena.competition.arena import Arena, read_about, write_about
 from neuroarena.competition.baselines import find_baseline_problems
 from neuroarena.competition.events import append_event
 from neuroarena.competition.scorer import read_step
@@ -65,12 +65,17 @@ def open_competition(arena: Arena, *, accept_one_user: bool = False, without_bas
     if missing:
         raise InputError(f"{arena.competition.title} cannot open yet. {missing[0]}")
     sealed = [phase.title for phase in arena.competition.phases if phase.sealed]
-    if sealed and not accept_one_user:
+    with arena.store.reading() as connection:
+        one_user = read_about(connection, "zones") != "separate"
+    if sealed and one_user and not accept_one_user:
         raise InputError(
-            f'The phase "{sealed[0]}" is sealed, and intake and scorer run under one user here. '
-            "Open it all the same with --accept-one-user; receipts and events will say so."
+            f'The phase "{sealed[0]}" is sealed, and intake and scorer run under one user here. Start the arena as '
+            f"root (neuroarena arena start {arena.folder}), or open it all the same with --accept-one-user; receipts "
+            "and events will say so."
         )
-    _set_status(arena, "open", {"one_user": bool(sealed), "without_baselines": without_baselines})
+    _set_status(
+        arena, "open", {"one_user": bool(sealed) and one_user, "without_baselines": without_baselines}
+    )
 
 
 def close_competition(arena: Arena) -> None:

@@ -203,3 +203,43 @@ def _write_limits(controller: str, version: int, folder: Path, limits: Limits) -
     swap, most = ("memory.swap.max", "0") if version == 2 else ("memory.memsw.limit_in_bytes", number)
     with contextlib.suppress(OSError):
         (folder / swap).write_text(most)
+
+
+def delegate_groups(name: str, uid: int) -> list[str]:
+    """Make a group below this process's own that a user may divide further, and return the files to join it by.
+
+    Only root can; where no control group can be written, the list is empty and the user has soft limits.
+    """
+    try:
+        found = hierarchies(_MOUNTS.read_text(), _OWN.read_text())
+    except OSError:
+        return []
+    files = set()
+    for controller, hierarchy in found.items():
+        for parent in _parents(controller, hierarchy):
+            folder = parent / f"{_NAME}{name}"
+            try:
+                folder.mkdir(exist_ok=True)
+                for given in (
+                    folder,
+                    *(folder / each for each in ("cgroup.procs", "tasks", "cgroup.subtree_control")),
+                ):
+                    if given.exists():
+                        os.chown(given, uid, uid)
+                files.add(str(_inner_group(folder, hierarchy.version, uid) / "cgroup.procs"))
+            except OSError:
+                continue
+            break
+    return sorted(files)
+
+
+def _inner_group(folder: Path, version: int, uid: int) -> Path:
+    """Return the group that a process joins; in version 2 one below, because a group that is divided holds none."""
+    if version == 1:
+        return folder
+    (folder / "cgroup.subtree_control").write_text("+memory +pids")
+    inner = folder / "own"
+    inner.mkdir(exist_ok=True)
+    for given in (inner, inner / "cgroup.procs"):
+        os.chown(given, uid, uid)
+    return inner

@@ -25,8 +25,8 @@ from typing import Any
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _CLONE_NEWNS = 0x00020000
-_MS_RDONLY, _MS_NOSUID, _MS_NODEV, _MS_NOEXEC = 1, 2, 4, 8
-_MS_REMOUNT, _MS_BIND, _MS_REC, _MS_PRIVATE = 32, 4096, 16384, 1 << 18
+_MS_RDONLY, MS_NOSUID, MS_NODEV, _MS_NOEXEC = 1, 2, 4, 8
+_MS_REMOUNT, MS_BIND, MS_REC, _MS_PRIVATE = 32, 4096, 16384, 1 << 18
 LOOK_S = 0.25
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
@@ -88,26 +88,43 @@ def _mount_all(stage: str, binds: list[tuple[str, str]], memory: list[tuple[str,
     memory : list of (name, options)
         File systems in memory.
     """
-    _call("unshare", _CLONE_NEWNS)
-    _mount(None, "/", None, _MS_REC | _MS_PRIVATE)
-    _mount("tmpfs", stage, "tmpfs", _MS_NOSUID | _MS_NODEV, "mode=755,size=1m,nr_inodes=200")
+    leave_mounts()
+    mount("tmpfs", stage, "tmpfs", MS_NOSUID | MS_NODEV, "mode=755,size=1m,nr_inodes=200")
     for source, name in binds:
         place = os.path.join(stage, name)
         os.mkdir(place, 0o755)
-        _mount(source, place, None, _MS_BIND)
-        _mount(None, place, None, _MS_BIND | _MS_REMOUNT | _MS_RDONLY | _MS_NOSUID | _MS_NODEV)
+        mount(source, place, None, MS_BIND)
+        mount(None, place, None, MS_BIND | _MS_REMOUNT | _MS_RDONLY | MS_NOSUID | MS_NODEV)
     for name, options in memory:
         place = os.path.join(stage, name)
         os.mkdir(place, 0o755)
-        _mount("tmpfs", place, "tmpfs", _MS_NOSUID | _MS_NODEV, options)
+        mount("tmpfs", place, "tmpfs", MS_NOSUID | MS_NODEV, options)
 
 
-def _mount(source: str | None, place: str, kind: str | None, flags: int, options: str | None = None) -> None:
+def leave_mounts() -> None:
+    """Give this process mounts of its own: what it mounts from now on is seen by its children alone."""
+    call("unshare", _CLONE_NEWNS)
+    mount(None, "/", None, MS_REC | _MS_PRIVATE)
+
+
+def mount(source: str | None, place: str, kind: str | None, flags: int, options: str | None = None) -> None:
+    """Mount a file system, or a folder at another place.
+
+    Raises
+    ------
+    OSError
+    """
     encoded = [None if each is None else each.encode() for each in (source, place, kind, options)]
-    _call("mount", encoded[0], encoded[1], encoded[2], ctypes.c_ulong(flags), encoded[3])
+    call("mount", encoded[0], encoded[1], encoded[2], ctypes.c_ulong(flags), encoded[3])
 
 
-def _call(name: str, *arguments: Any) -> None:
+def call(name: str, *arguments: Any) -> None:
+    """Call a function of the C library that returns 0 when all is well.
+
+    Raises
+    ------
+    OSError
+    """
     if getattr(_LIBC, name)(*arguments):
         number = ctypes.get_errno()
         raise OSError(number, f"{name}: {os.strerror(number)}")
