@@ -17,6 +17,7 @@ from neuroarena.board.entries import Entry, Judge, describe_namesakes
 from neuroarena.board.faces import apply_entry_rules, describe_known_answers
 from neuroarena.board.inference import inference_of
 from neuroarena.board.leak_notes import describe_leaks
+from neuroarena.board.learning_curves import learning_curves
 from neuroarena.board.ranking import Ranking, plain_pairs, rank_field
 from neuroarena.board.rules import Rules
 from neuroarena.board.selection import Field, group_entries, select
@@ -161,9 +162,7 @@ class Board:
 
     def rows(self) -> list[dict[str, Any]]:
         """Return :meth:`frame` as plain rows, None for what is not known."""
-        table = self.frame()
-        columns = [[_plain(value) for value in table[name]] for name in table.columns]
-        return [dict(zip(table.columns, row, strict=True)) for row in zip(*columns, strict=True)]
+        return _plain_rows(self.frame())
 
     def to_dict(self) -> dict[str, Any]:
         """Return the board as plain data: no NaN, no arrays."""
@@ -175,6 +174,10 @@ class Board:
             "notes": list(self.notes),
             "rankings": [_ranking_dict(ranking) for ranking in self.everything],
             "trees": [_tree_dict(tree) for tree in self.trees],
+            "learning_curves": [
+                {"title": curve.title, "split": curve.split, "points": _plain_rows(curve.table)}
+                for curve in learning_curves(self.rankings)
+            ],
         }
 
     def to_json(self) -> str:
@@ -307,3 +310,9 @@ def _convert_types(table: pd.DataFrame) -> pd.DataFrame:
             table[name] = table[name].where(table[name].notna(), "").astype(object)
             types[name] = object
     return table.astype(types)
+
+
+def _plain_rows(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows of a table as plain values, None for what is not known."""
+    columns = [[_plain(value) for value in table[name]] for name in table.columns]
+    return [dict(zip(table.columns, row, strict=True)) for row in zip(*columns, strict=True)]

@@ -214,6 +214,7 @@ def _entry(result: Result, kinds: set[str]) -> Entry:
             "split_hash": record.split.hash,
             "options": record.benchmark.options,
             "notes": list(record.benchmark.notes),
+            "n_train": _mean_size(result),
             "leaks": list(record.split.leaks),
             "crossings": list(record.split.crossings),
             "encoder_weights": record.decoder.encoder_weights,
@@ -223,6 +224,12 @@ def _entry(result: Result, kinds: set[str]) -> Entry:
         repeats=tuple(each.unit_scores.table for each in result.repeats),
         predictions=result.predictions if record.kind == "model" else None,
     )
+
+
+def _mean_size(result: Result) -> float | None:
+    """Return how many examples a fold was trained on, on average; None where that is not known."""
+    sizes = [cell.n_train for cell in result.record.cells if cell.n_train is not None]
+    return sum(sizes) / len(sizes) if sizes else None
 
 
 def _failure(result: Result) -> str | None:

@@ -453,6 +453,8 @@ def _provenance(judged: list[Judged], draws: Draws | None) -> dict[str, Any]:
                 "time": entry.time.isoformat(timespec="seconds"),
                 "run_key": entry.provenance.get("run_key"),
                 "folder": entry.provenance.get("folder"),
+                "n_train": entry.provenance.get("n_train"),
+                "seeds": len(entry.provenance.get("seeds") or (0,)),
             }
             for entry in entries
         ],

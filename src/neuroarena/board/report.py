@@ -13,6 +13,7 @@ from neuroarena.atomic import write_text
 from neuroarena.board.board import Board
 from neuroarena.board.entries import BLIND_FLOORS
 from neuroarena.board.figures import svg_text
+from neuroarena.board.learning_curves import draw_curve, learning_curves
 from neuroarena.board.phone_plots import phone_forest
 from neuroarena.board.plots import PLOTS, alt_text, caption, possible_plots
 from neuroarena.board.ranking import Ranking, plain_pairs
@@ -144,13 +145,18 @@ def _facts(board: Board) -> list[tuple[str, str]]:
 
 
 def _suites(board: Board) -> list[dict[str, Any]]:
-    return [
+    overviews = [
         {
             "svg": _svg(figure, f"suite{at}", suite_alt_text(board, family)),
             "caption": suite_caption(board, family),
         }
         for at, (family, figure) in enumerate(suite_figures(board))
     ]
+    curves = [
+        {"svg": _svg(draw_curve(curve), f"curve{at}", curve.alt_text), "caption": curve.caption}
+        for at, curve in enumerate(learning_curves(board.rankings))
+    ]
+    return [*curves, *overviews]
 
 
 def _svg(figure: Any, prefix: str, description: str) -> Any:

@@ -86,6 +86,14 @@ Repeats = Annotated[
         help="Train N times, with the seed and the N - 1 that follow it; boards then include the noise of training.",
     ),
 ]
+TrainFraction = Annotated[
+    str,
+    typer.Option(
+        "--train-fraction",
+        metavar="F,F",
+        help="Shares of the training part to learn from, as in 0.1,0.3,1.0: a learning curve. --repeats draws anew.",
+    ),
+]
 LeaksToo = Annotated[
     bool,
     typer.Option(
@@ -189,6 +197,27 @@ def parse_values(texts: list[str]) -> dict[str, str]:
             raise InputError(f"The option {name} was given twice; several values are separated by commas.")
         values[name] = value.strip()
     return values
+
+
+def parse_fractions(text: str) -> list[float]:
+    """Read shares that are separated by commas.
+
+    Raises
+    ------
+    InputError
+        When one is not a number.
+
+    Examples
+    --------
+    >>> parse_fractions("0.1, 1")
+    [0.1, 1.0]
+    """
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise InputError(
+            f'--train-fraction "{text}" is not a list of shares. Expected 0.1,0.3,1.0.'
+        ) from None
 
 
 def refuse_unused(given: Mapping[str, object], what: str) -> None:

@@ -34,6 +34,7 @@ def run(
     external_data: options.ExternalData = None,
     seed: options.Seed = 0,
     repeats: options.Repeats = 1,
+    train_fraction: options.TrainFraction = "1",
     leaks_too: options.LeaksToo = False,
     cache: options.Cache = None,
     engine: options.Engine = "local",
@@ -61,13 +62,14 @@ def run(
         options.refuse_unused(said, "a run that writes no submission; name its file with --submission")
     loaded = load_benchmarks(benchmark, data, **options.parse_values(option or []))
     named = _decoders(decoder, grid or [], notch, downsample)
-    splits = list(split) if split else [None]
+    splits, shares = list(split) if split else [None], options.parse_fractions(train_fraction)
     if submission is not None:
-        _check_single(len(named) * len(loaded) * len(splits), repeats, submission)
+        _check_single(len(named) * len(loaded) * len(splits) * len(shares), repeats, submission)
     given_options = options.parse_values(engine_option or [])
     processes = workers or available_cores()
     where = make_engine(engine, workers=processes, pack=pack, scheduler=scheduler, options=given_options)
     told: dict[str, Any] = {"engine": where, "seed": seed, "repeats": repeats, "cache": cache}
+    told["train_fractions"] = shares
     with TerminalProgress() as progress:
         if shard is not None:
             _run_shard(Shard.parse(shard), named, loaded, splits, progress, told, as_json)

@@ -78,7 +78,7 @@ def _training(
                 fold=cell.fold,
                 key=cell.key,
                 seconds=round(outcome.seconds, 3) if outcome is not None else None,
-                n_train=sum(len(windows.starts) for windows in cell.train),
+                n_train=sum(len(windows.starts) for windows in cell.training()),
                 n_test=sum(len(windows.starts) for windows in cell.test),
                 **ended,
             )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import time
 import warnings
 from collections.abc import Iterator, Sequence
@@ -16,6 +17,7 @@ from neuroarena.decoders import Context, Decoder, Group
 from neuroarena.evaluation.asking import predict_streams, predict_windows
 from neuroarena.evaluation.cache import CellCache
 from neuroarena.evaluation.feature_store import FeatureStore
+from neuroarena.evaluation.fractions import choose_rows
 from neuroarena.evaluation.origins import note_origin
 from neuroarena.evaluation.parts import StreamSet, WindowSet
 from neuroarena.evaluation.prediction_table import prediction_table
@@ -67,7 +69,7 @@ class Cell:
 
     `seed` is that of training. A repeat with another one is asked the same questions in the same order: those of
     `asking_seed`, which is `seed` unless given. `preparation` is what the benchmark does to every window before the
-    decoder's own features.
+    decoder's own features. With `train_fraction`, a share of the training part is drawn by `seed`.
     """
 
     benchmark: str
@@ -83,6 +85,7 @@ class Cell:
     vector_length: int | None = None
     asking_seed: int | None = None
     preparation: FeatureChain = field(default_factory=FeatureChain)
+    train_fraction: float = 1.0
 
     @property
     def chain(self) -> FeatureChain:
@@ -93,6 +96,18 @@ class Cell:
     def label(self) -> str:
         """A description of this work for people."""
         return f"{self.benchmark} {self.split} {self.fold}"
+
+    def training(self) -> tuple[WindowSet | StreamSet, ...]:
+        """Return what is learned from: the training part, or the share of it that the seed draws."""
+        if self.train_fraction == 1:
+            return self.train
+        ids = [str(each) for part in self.train for each in part.table["id"]]
+        targets = [each for part in self.train for each in (part.targets if part.targets is not None else ())]
+        kept = choose_rows(ids, targets, self.train_fraction, self.seed)
+        parts: Sequence[WindowSet | StreamSet] = self.train
+        edges = np.cumsum([0, *(len(part.starts) for part in parts)])
+        inside = [kept[(kept >= low) & (kept < high)] - low for low, high in itertools.pairwise(edges)]
+        return tuple(part.select(rows) for part, rows in zip(parts, inside, strict=True) if len(rows))
 
     def window_sets(self) -> Iterator[WindowSet]:
         """Iterate over the windows of all three parts; those of streams are not known beforehand."""
@@ -116,11 +131,12 @@ class Cell:
         decoder = copy.deepcopy(self.decoder)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            train, validation = self._groups(self.train, cache), self._groups(self.validation, cache)
+            train, validation = self._groups(self.training(), cache), self._groups(self.validation, cache)
             context = self._context()
             untouched = _chance_state(context.rng)
             decoder.fit(train, validation or None, context)
             drew = _chance_state(context.rng) != untouched or _holds(decoder, context.rng)
+            drew = drew or self.train_fraction < 1
             del train, validation
             predicted = self._ask(decoder, cache)
         ids = np.concatenate([part.table["id"].to_numpy() for part in self.test])

@@ -43,6 +43,7 @@ def evaluate(
     seed: int = 0,
     repeats: int = 1,
     leaks_too: bool = False,
+    train_fraction: float = 1.0,
     cache: str | Path | None = None,
     engine: Engine | None = None,
     progress: Progress | None = None,
@@ -73,6 +74,9 @@ def evaluate(
     leaks_too : bool
         Also look for leaks in the signals, as ``neuroarena check leaks`` does, and keep what is found with the result.
         Who stands on both sides of the split is looked for always.
+    train_fraction : float
+        Share of every training part that is learned from, the same share of every class; each repeat draws another.
+        Smaller shares lie in larger ones. The result is of a split of its own, such as ``cross-session-train-0.1``.
     cache : path, optional
         Folder of the cache; by default ``NEUROARENA_CACHE`` or the user's cache folder.
     engine : Engine, optional
@@ -98,6 +102,7 @@ def evaluate(
         seed=seed,
         repeats=repeats,
         leaks_too=leaks_too,
+        train_fractions=(train_fraction,),
         cache=cache,
         engine=engine,
         progress=progress,
@@ -114,6 +119,7 @@ def evaluate_all(
     seed: int = 0,
     repeats: int = 1,
     leaks_too: bool = False,
+    train_fractions: Sequence[float] = (1.0,),
     cache: str | Path | None = None,
     engine: Engine | None = None,
     progress: Progress | None = None,
@@ -121,8 +127,8 @@ def evaluate_all(
     """Evaluate every decoder on every split of every benchmark, in one plan.
 
     Features that several of them share are computed once. Parameters are those of
-    :func:`evaluate`; a decoder comes with the name boards give it, or None. Where the benchmarks are comparisons, the
-    decoders are models that are shown stimuli.
+    :func:`evaluate`; each of `train_fractions` is a run of its own. A decoder comes with the name boards give it, or
+    None. Where the benchmarks are comparisons, the decoders are models that are shown stimuli.
 
     Raises
     ------
@@ -146,7 +152,7 @@ def evaluate_all(
         return judge_models(decoders, comparisons, splits, out=out, progress=progress)
     with _working(cache, progress) as (folder, shown):
         named = [name_decoder(*each) for each in decoders]
-        plans = plan_runs(named, windows, splits, seed, repeats, leaks_too)
+        plans = plan_runs(named, windows, splits, seed, repeats, leaks_too, train_fractions)
         for place in (folder, *([] if out is None else [Path(out)])):
             # Created before anything is computed: nobody should wait for a result that cannot be saved.
             place.mkdir(parents=True, exist_ok=True)
@@ -165,6 +171,7 @@ def compute_shard(
     *,
     seed: int = 0,
     repeats: int = 1,
+    train_fractions: Sequence[float] = (1.0,),
     cache: str | Path | None = None,
     engine: Engine | None = None,
     progress: Progress | None = None,
@@ -180,7 +187,8 @@ def compute_shard(
         For a decoder that cannot be told apart from another: no other process could find its cells.
     """
     with _working(cache, progress) as (folder, shown):
-        plans = plan_runs([name_decoder(*each) for each in decoders], list(benchmarks), splits, seed, repeats)
+        named = [name_decoder(*each) for each in decoders]
+        plans = plan_runs(named, list(benchmarks), splits, seed, repeats, train_fractions=train_fractions)
         for plan in plans:
             if plan.identity.key is None:
                 raise InputError(

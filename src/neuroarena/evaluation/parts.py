@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +58,12 @@ class WindowSet:
         """Return the channel table that comes out of a feature chain."""
         return channels_after(chain, self.recording, self.length)
 
+    def select(self, rows: np.ndarray) -> WindowSet:
+        """Return some of these examples, with their targets."""
+        table = self.table.iloc[rows].reset_index(drop=True)
+        targets = None if self.targets is None else self.targets[rows]
+        return replace(self, starts=self.starts[rows], table=table, targets=targets)
+
     def take(self, rows: np.ndarray, tokens: Iterable[str]) -> WindowSet:
         """Return some of these examples in another order, with ids replaced by tokens."""
         table = self.table.take(rows)
@@ -87,6 +93,12 @@ class StreamSet:
         if self.events is not None:
             content.update(self.events.to_csv(index=False).encode())
         return content.hexdigest()
+
+    def select(self, rows: np.ndarray) -> StreamSet:
+        """Return some of these examples, with their targets."""
+        table = self.table.iloc[rows].reset_index(drop=True)
+        targets = None if self.targets is None else self.targets[rows]
+        return replace(self, starts=self.starts[rows], stops=self.stops[rows], table=table, targets=targets)
 
     def group(self, chain: FeatureChain) -> Group:
         """Return the examples as a decoder learns from them: the recording itself, and its events."""

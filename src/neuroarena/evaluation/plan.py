@@ -17,6 +17,7 @@ from neuroarena.errors import InputError
 from neuroarena.evaluation import cell as cell_module
 from neuroarena.evaluation.cell import Cell, FeatureShard
 from neuroarena.evaluation.feature_store import FeatureStore, cut_shards
+from neuroarena.evaluation.fractions import check_fractions
 from neuroarena.evaluation.identity import Identity, identify
 from neuroarena.evaluation.leak_identity import identity_probes
 from neuroarena.evaluation.leak_report import Probe
@@ -44,11 +45,22 @@ class RunPlan:
     cells: tuple[Cell, ...]
     n_repeats: int = 1
     probes: tuple[Probe, ...] = ()
+    train_fraction: float = 1.0
 
     @property
     def split_record(self) -> SplitRecord:
         """What the record says about the split."""
-        return describe_split(self.split, self.probes)
+        return describe_split(self.split, self.probes, self.train_fraction)
+
+    def with_fraction(self, fraction: float) -> RunPlan:
+        """Return the same run, trained on a share of the training part; the shares of all decoders are the same."""
+        if fraction == 1:
+            return self
+        cells = tuple(
+            replace(cell, train_fraction=fraction, key=digest({"of": cell.key, "train": fraction}))
+            for cell in self.cells
+        )
+        return replace(self, cells=cells, train_fraction=fraction)
 
     @property
     def seeds(self) -> tuple[int, ...]:
@@ -132,11 +144,12 @@ def plan_runs(
     seed: int = 0,
     repeats: int = 1,
     leaks_too: bool = False,
+    train_fractions: Sequence[float] = (1.0,),
 ) -> list[RunPlan]:
     """Lay out every decoder on every split of every benchmark; None is a benchmark's first split.
 
     With several `repeats`, each run is trained once per seed, from `seed` on. With `leaks_too`, signals are searched
-    for leaks; who stands on both sides of a split is looked for always.
+    for leaks; who stands on both sides of a split is looked for always. Each of `train_fractions` is a run of its own.
 
     Raises
     ------
@@ -163,7 +176,8 @@ def plan_runs(
                 cells = tuple(
                     _plan_cell(decoder, key, benchmark, split, parts, seed, code) for parts in folds
                 )
-                plans.append(RunPlan(benchmark, split, name, decoder, identity, seed, cells, repeats, probes))
+                plan = RunPlan(benchmark, split, name, decoder, identity, seed, cells, repeats, probes)
+                plans += [plan.with_fraction(fraction) for fraction in check_fractions(train_fractions)]
     return plans
 
 

@@ -47,6 +47,8 @@ class SplitRecord(_Part):
         Of its ids.
     folds : int, optional
         How many there are.
+    train_fraction : float
+        Share of the training part that was learned from; the name says so where it is below 1.
     leaks : tuple of str
         What `check leaks` found that gives answers away; without ``--check-leaks``, leaks of identity only.
     crossings : tuple of str
@@ -56,6 +58,7 @@ class SplitRecord(_Part):
     name: Text
     hash: Text
     folds: int | None = None
+    train_fraction: float = 1.0
     leaks: tuple[str, ...] = ()
     crossings: tuple[str, ...] = ()
 
