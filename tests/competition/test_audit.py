@@ -27,6 +27,7 @@ from neuroarena.competition.rules import AuditRule
 from neuroarena.competition.sealing import keep_truth
 from neuroarena.competition.worker import work
 from neuroarena.errors import InputError, NeuroarenaError
+from neuroarena.evaluation.questions import questions_of, write_questions
 from neuroarena.scoring import write_submission
 from pipelines import ANSWER_LABEL, TRAIN, audited_benchmark, pipeline_zip
 
@@ -65,7 +66,11 @@ HONEST = TRAIN + ANSWER_LABEL
 
 @pytest.fixture
 def arena(tmp_path) -> Arena:
-    (tmp_path / "audited.toml").write_text(FILE)
+    return make_arena(tmp_path, FILE)
+
+
+def make_arena(tmp_path: Path, text: str) -> Arena:
+    (tmp_path / "audited.toml").write_text(text)
     create_arena(tmp_path / "arena", tmp_path / "audited.toml").store.close()
     made = open_arena(tmp_path / "arena", Clock("2026-03-11 12:00 UTC"))
     benchmark = audited_benchmark()
@@ -156,6 +161,7 @@ asked[["id"]].merge(answers, on="id").to_parquet(sys.argv[3], index=False)
 """
 
 
+@pytest.mark.drill
 def test_a_pipeline_that_carries_its_answers_is_found_by_shuffled_labels(arena, tmp_path):
     submission = hand_in(arena, tmp_path, "carrier", 0.9, None)
     answers = pd.read_parquet(tmp_path / "carrier.parquet").to_csv(index=False)
@@ -167,6 +173,51 @@ def test_a_pipeline_that_carries_its_answers_is_found_by_shuffled_labels(arena, 
     assert not record.committed
     assert row["verdict"] == "not reproduced"
     assert row["reason"] == "Trained on shuffled labels, it still scores far above chance."
+
+
+CODE_FILE = FILE.replace('benchmark = "toy/blip"', 'benchmark = "bci/commands"').replace(
+    '"predictions", "pipeline"', '"predictions", "code", "pipeline"'
+)
+MODEL = """
+class Model:
+    def __init__(self, means):
+        self.means = means
+
+    def predict(self, X):
+        x = X.mean(axis=(0, 2))
+        return [str(min((0, 1), key=lambda k: ((x - self.means[k]) ** 2).sum()))]
+
+
+def load_model(meta):
+    import numpy, pathlib
+    return Model(numpy.load(pathlib.Path(meta["folder"]) / "means.npy"))
+"""
+MAKE_CODE = (
+    TRAIN.replace("asked, z = features(questions)\n", "").partition("distance = ")[0]
+    + f"""
+import io, zipfile
+content = io.BytesIO()
+np.save(content, means)
+with zipfile.ZipFile(out, "w") as archive:
+    archive.writestr("submission.py", {MODEL!r})
+    archive.writestr("means.npy", content.getvalue())
+"""
+)
+
+
+@pytest.mark.drill
+def test_a_pipeline_can_make_the_code_that_answers(tmp_path, bwrap):
+    arena = make_arena(tmp_path, CODE_FILE)
+    benchmark = audited_benchmark()
+    write_questions(questions_of(benchmark, "later"), arena.questions_folder("blips"))
+    submission = hand_in(arena, tmp_path, "coders", 0.8, None)
+    (tmp_path / "code.zip").write_bytes(pipeline_zip(MAKE_CODE, 'script = "train.py"\nmakes = "code"\n'))
+    audit = audit_submission(arena, submission, asked(), rule="two-sigma", mended=tmp_path / "code.zip")
+    (row,) = list_audits(arena)
+    record = read_audit(arena, audit, row["record_sha256"])
+    assert record.replays[0].reason is None
+    assert record.replays[0].score > 0.7
+    assert row["verdict"] == "reproduced"
 
 
 def test_a_pipeline_that_does_not_run_is_inconclusive(arena, tmp_path):

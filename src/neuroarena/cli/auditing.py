@@ -132,7 +132,6 @@ def _audit(
             load_questions(arena, submission, data),
             rule=None if rule is None else rule.value,
             mended=mended,
-            data=data,
             report=lambda said: print(f"  {said}", file=sys.stderr),
         )
 

@@ -10,7 +10,7 @@ import contextlib
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ from neuroarena.errors import InputError
 from neuroarena.evaluation.code import find_contract
 from neuroarena.evaluation.model_contract import Answered, Asking
 from neuroarena.evaluation.questions import open_questions
+from neuroarena.progress import Progress
 from neuroarena.sandbox import Control, Limits
 from neuroarena.sandbox.archives import SubmissionRefused
 from neuroarena.sandbox.guests import SubmissionFailed
@@ -88,17 +89,35 @@ def run_code(arena: Arena, job: Job, cancel: threading.Event | None = None) -> N
 
 
 def _ask(arena: Arena, job: Job, row: dict[str, Any], track: Track, code: Path, control: Control) -> Answered:
-    contract: Any = find_contract(track.benchmark)[0]
-    if not hasattr(contract, "ask"):
-        raise InputError(f'"{track.benchmark}" takes code on a laptop, but not in a competition.')
-    sheet, rules = arena.sheet(row["track"], row["phase"]), track.code
-    questions = {part: open_questions(arena.questions_folder(sheet, part)) for part in arena.parts(sheet)}
+    rules = track.code
     limits = Limits(
         memory_mb=rules.memory_mb, seconds=rules.seconds, output_mb=rules.tmp_mb, processes=rules.processes
     )
     seed = arena.orders.seed(row["id"], row["sha256"], "order")
-    asking = Asking(limits, None, control, seed, rules.windows)
-    answered: Answered = contract.ask(code, questions, asking, StageProgress(arena, job))
+    return ask_code(
+        arena, row, code, Asking(limits, None, control, seed, rules.windows), StageProgress(arena, job)
+    )
+
+
+def ask_code(
+    arena: Arena, row: Mapping[str, Any], code: Path, asking: Asking, progress: Progress | None = None
+) -> Answered:
+    """Put the questions of a submission's track and phase to code, through the contract of its family.
+
+    Raises
+    ------
+    InputError
+        When the family takes no code in a competition.
+    SubmissionRefused, SubmissionFailed
+        When the code is not what the contract asks for, or does not do what it must.
+    """
+    track = arena.competition.track(row["track"])
+    contract: Any = find_contract(track.benchmark)[0]
+    if not hasattr(contract, "ask"):
+        raise InputError(f'"{track.benchmark}" takes code on a laptop, but not in a competition.')
+    sheet = arena.sheet(row["track"], row["phase"])
+    questions = {part: open_questions(arena.questions_folder(sheet, part)) for part in arena.parts(sheet)}
+    answered: Answered = contract.ask(code, questions, asking, progress)
     return answered
 
 

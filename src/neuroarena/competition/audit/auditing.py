@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import hashlib
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,13 +25,7 @@ from neuroarena.competition.audit.claims import (
 from neuroarena.competition.audit.pipelines import FILE, Pipeline, read_pipeline
 from neuroarena.competition.audit.records import AuditRecord, Hashes, ReplayRecord, Rule, keep_record
 from neuroarena.competition.audit.replay_data import Asked, refuse_sealed_training
-from neuroarena.competition.audit.replays import (
-    CodeQuestion,
-    ReplayFailed,
-    ask_code,
-    join_predictions,
-    replay,
-)
+from neuroarena.competition.audit.replays import ReplayFailed, ask_made_code, join_predictions, replay
 from neuroarena.competition.audit.verdicts import conclude_audits
 from neuroarena.competition.events import append_event
 from neuroarena.competition.rules import AuditRule
@@ -74,7 +69,6 @@ class _Stage:
     folder: Path
     questions: Mapping[str, Asked]
     limits: Limits
-    code: CodeQuestion
 
     def seed(self, purpose: str) -> int:
         """Return a seed that nobody could know when the pipeline was committed, and anyone can compute at the end."""
@@ -91,7 +85,6 @@ def audit_submission(
     *,
     rule: Rule | None = None,
     mended: Path | None = None,
-    data: str | None = None,
     report: Report | None = None,
 ) -> str:
     """Replay the committed training of a submission, keep the record, and return the id of the audit.
@@ -108,8 +101,6 @@ def audit_submission(
         By default the competition's.
     mended : Path, optional
         A pipeline that the team mended after the committed one did not run; the record says so.
-    data : str, optional
-        Folder of the data, for pipelines that make code; by default what the competition file says.
     report : callable, optional
         Told of each replay.
 
@@ -127,12 +118,11 @@ def audit_submission(
             refuse_sealed_training(asked.split.folds, sealed, track.name)
     chosen: Rule = rule or rules.rule
     seconds, memory_mb = rules.limits_of(track.name)
-    code = CodeQuestion(track.benchmark, track.split_in(phase), data or track.data_in(phase))
     audit, started = _begin(arena, submission, chosen)
-    with unpack_submission(committed.file, FILE) as folder:
+    with _abandoned_if_interrupted(arena, audit), unpack_submission(committed.file, FILE) as folder:
         pipeline = read_pipeline(folder, claim.row["file"])
         limits = Limits(seconds=seconds, memory_mb=memory_mb)
-        stage = _Stage(arena, audit, claim, committed, pipeline, folder, questions, limits, code)
+        stage = _Stage(arena, audit, claim, committed, pipeline, folder, questions, limits)
         problem = compare_weights(arena, claim, pipeline.weights)
         replays, environment = _replay_until_sure(stage, rules, chosen, report or _say_nothing)
         shuffled = [] if replays[-1].score is None else _replay_shuffled(stage, report or _say_nothing)
@@ -245,7 +235,7 @@ def _replay_once(
     try:
         done = replay(stage.pipeline, stage.folder, stage.questions, seed, stage.limits, shuffled=shuffled)
         if stage.pipeline.makes == "code":
-            predictions = ask_code(done, stage.code, stage.limits, seed)
+            predictions = ask_made_code(stage.arena, stage.claim.row, done, stage.limits, seed)
         else:
             ((part, asked),) = stage.questions.items()
             predictions = {part: join_predictions(done, asked)}
@@ -273,6 +263,19 @@ def _begin(arena: Arena, submission: str, rule: Rule) -> tuple[str, datetime.dat
         connection.execute(AUDIT.insert().values(id=audit, submission=submission, rule=rule, asked=now))
         append_event(connection, now, "organiser", "audit", submission, {"audit": audit, "rule": rule})
     return audit, now
+
+
+@contextlib.contextmanager
+def _abandoned_if_interrupted(arena: Arena, audit: str) -> Iterator[None]:
+    """Say in the store that an audit ended without a record, whatever interrupted it."""
+    try:
+        yield
+    except BaseException:
+        with arena.store.writing() as connection:
+            now = arena.store.clock(connection)
+            said = {"ended": now, "reason": "The audit was interrupted; nothing is held against the team."}
+            connection.execute(AUDIT.update().where(AUDIT.c.id == audit).values(**said))
+        raise
 
 
 def _end(arena: Arena, record: AuditRecord) -> None:

@@ -8,19 +8,27 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from neuroarena.competition.arena import Arena
 from neuroarena.competition.audit.pipelines import Pipeline
 from neuroarena.competition.audit.replay_data import QUESTIONS, TRAINING, Asked, write_fold, write_training
+from neuroarena.competition.runner import ask_code
 from neuroarena.errors import InputError, NeuroarenaError
+from neuroarena.evaluation.model_contract import Asking
 from neuroarena.sandbox import Limits
+from neuroarena.sandbox.archives import SubmissionRefused
+from neuroarena.sandbox.guests import SandboxFailed, SubmissionFailed
 from neuroarena.sandbox.limits import Outcome, printable
 from neuroarena.sandbox.run import collect_isolated
 
 PREDICTIONS = "predictions.parquet"
 MADE = {"predictions": PREDICTIONS, "code": "submission.zip"}
+# How a sandbox ends through no fault of the code in it.
+OURS = ("not started", "cancelled")
 MOST_BYTES = 512 * 2**20
 # Inside: put the zip's own folder first on the path and run the script as a program. What it prints goes to the log;
 # the file it wrote leaves through the line: no folder can be written from both sides.
@@ -50,15 +58,6 @@ class ReplayFailed(NeuroarenaError):
     def __init__(self, sentence: str, outcome: Outcome | None = None) -> None:
         super().__init__(sentence)
         self.outcome = outcome
-
-
-@dataclass(frozen=True)
-class CodeQuestion:
-    """What code is asked: a benchmark by its name, the split, and the folder of its data."""
-
-    benchmark: str
-    split: str | None
-    data: str | None
 
 
 @dataclass(frozen=True)
@@ -170,42 +169,24 @@ def join_predictions(replayed: Replayed, asked: Asked) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True)
 
 
-def ask_code(
-    replayed: Replayed, question: CodeQuestion, limits: Limits, seed: int
+def ask_made_code(
+    arena: Arena, row: Mapping[str, Any], replayed: Replayed, limits: Limits, seed: int
 ) -> dict[str, pd.DataFrame]:
-    """Ask the code that a replay made, through the contract of the track, and return its predictions by part.
+    """Ask the code that a replay made as a submission of the same track is asked; return its predictions by part.
 
     Raises
     ------
     ReplayFailed
         When the code is refused or fails.
     """
-    from neuroarena.evaluation.code import CodeRequest, find_contract
-    from neuroarena.progress import Silence
-
-    contract, definition, tasks = find_contract(question.benchmark)
+    asking = Asking(limits, seed=seed, windows=arena.competition.track(row["track"]).code.windows)
     with tempfile.TemporaryDirectory(prefix="neuroarena-replay-") as place:
-        file = Path(place) / "submission.zip"
+        file = Path(place) / MADE["code"]
         file.write_bytes(replayed.content[0])
-        request = CodeRequest(
-            file,
-            question.benchmark,
-            definition,
-            tasks,
-            question.data,
-            question.split,
-            limits=limits,
-            isolation="bubblewrap",
-            seed=seed,
-        )
         try:
-            answers = contract.answer(request, Silence())
-        except NeuroarenaError as error:
+            return ask_code(arena, row, file, asking).tables
+        except (SubmissionRefused, SubmissionFailed) as error:
             raise ReplayFailed(f"The code that the replay made does not run: {error}") from error
-    several = len(answers.tasks) > 1
-    return {
-        each.benchmark.name.partition("/")[2] if several else "": each.predictions for each in answers.tasks
-    }
 
 
 def _run_script(
@@ -223,6 +204,10 @@ def _run_script(
     outcome, made = collect_isolated(
         command, MOST_BYTES, inputs=inputs, limits=limits, isolation="bubblewrap"
     )
+    if outcome.status in OURS:
+        raise SandboxFailed(
+            f"The sandbox of a replay was {outcome.status}. Nothing is held against the team."
+        )
     if outcome.status != "finished":
         last = printable(outcome.stderr_tail, 300).strip()
         raise ReplayFailed(f"The replay ended with {outcome.status}: {last}", outcome)

@@ -35,7 +35,8 @@ def conclude_audits(arena: Arena) -> dict[str, Said]:
     """
     with arena.store.reading() as connection:
         asked = select(AUDIT).where(AUDIT.c.ended.is_not(None)).order_by(AUDIT.c.asked, AUDIT.c.id)
-        rows = {row["submission"]: row for row in connection.execute(asked).mappings()}
+        ended = [row for row in connection.execute(asked).mappings() if row["evidence"] is not None]
+    rows = {row["submission"]: row for row in ended}
     records = [read_audit(arena, row["id"], row["evidence"]["record_sha256"]) for row in rows.values()]
     rules = arena.competition.audit or AuditRule()
     said = dict(zip([record.audit for record in records], judge_records(records, rules), strict=True))
