@@ -17,8 +17,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 from golden_capture import (
     GOLDEN,
+    brainscore_names,
     brainscore_twin,
     capture_benchmark,
+    capture_comparison,
     capture_everything,
     capture_files,
     capture_machine,
@@ -45,6 +47,12 @@ def capture_again(datasets: list[str]) -> dict[str, Any]:
     for name in [name for name in found["benchmarks"] if dataset_of(name) in datasets]:
         say(name)
         found["benchmarks"][name] = capture_benchmark(name)
+    if "brainscore_vision" in datasets:
+        for name, model in brainscore_names():
+            say(f"{name} {model}")
+            found["brainscore"].setdefault(name, {})[model] = capture_comparison(
+                name, model, brainscore_twin()
+            )
     return found
 
 

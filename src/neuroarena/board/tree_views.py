@@ -23,6 +23,8 @@ from neuroarena.board.wording import (
 )
 
 INDENT = "  "
+# Columns between two columns of a table.
+GAP = 3
 RULE = (
     "Every node is the mean of its children. Squared errors add up: those of k children / k^2, and tasks that share "
     "images vary together. Verdicts and intervals hold on these tasks."
@@ -43,10 +45,12 @@ def print_tree(tree: Tree, console: Console | None = None) -> None:
         console.print(Text(f"  not ranked  {clean_name(team)}: {reason}", style="red"))
     teams = tree.teams
     longest = max(len(INDENT) * node.depth + len(node.name) for node in tree.nodes)
-    fitting = max(1, (console.width - min(longest, console.width // 2) - 2) // FULL_WIDTH_OF_CELL)
+    # A name is broken only where not even one team would stand beside it.
+    named = min(longest, console.width - FULL_WIDTH_OF_CELL - GAP)
+    fitting = max(1, (console.width - named) // (FULL_WIDTH_OF_CELL + GAP))
     for start in range(0, len(teams), fitting):
         console.print()
-        console.print(_node_table(tree, teams[start : start + fitting]))
+        console.print(_node_table(tree, teams[start : start + fitting], named))
     for note in tree.notes:
         console.print(Text(f"! {note}", style="yellow"))
     console.print(Text(RULE, style="dim"))
@@ -73,9 +77,9 @@ def _root_table(tree: Tree) -> Table:
     return table
 
 
-def _node_table(tree: Tree, teams: list[str]) -> Table:
+def _node_table(tree: Tree, teams: list[str], width: int) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), show_edge=False)
-    table.add_column("node", overflow="fold")
+    table.add_column("node", overflow="fold", width=width)
     for team in teams:
         table.add_column(Text(clean_name(team)), justify="right", overflow="fold")
     for node in tree.nodes:
