@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from neuroarena.decoders.decoder import Context, Part, part_targets
+from neuroarena.decoders.probabilities import class_probabilities
 from neuroarena.errors import InputError, MissingDependency
 from neuroarena.features import FeatureChain
 from neuroarena.features.bands import BandCovariances
@@ -171,10 +172,3 @@ def covariances(part: Part, names: Sequence[str]) -> np.ndarray:
         chosen = group.signals[:, rows][:, :, :, rows].astype(np.float64)
         found.append(chosen.transpose(2, 0, 1, 3))
     return np.concatenate(found, axis=1)
-
-
-def class_probabilities(model: Any, matrix: np.ndarray, n_classes: int) -> np.ndarray:
-    """Compute the probabilities of a fitted classifier for all classes: float64 (examples, classes)."""
-    probabilities = np.zeros((len(matrix), n_classes))
-    probabilities[:, model.classes_] = model.predict_proba(matrix)
-    return probabilities

@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from neuroarena.decoders.alignment import Alignment
-from neuroarena.decoders.covariances import class_probabilities
 from neuroarena.decoders.decoder import Context, Part, part_targets
+from neuroarena.decoders.probabilities import class_probabilities
 from neuroarena.features import FeatureChain
 
 

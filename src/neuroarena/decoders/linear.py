@@ -9,6 +9,7 @@ import numpy as np
 
 from neuroarena.decoders.alignment import Alignment
 from neuroarena.decoders.decoder import Context, Part, part_targets
+from neuroarena.decoders.probabilities import class_probabilities
 from neuroarena.features import FeatureChain, Laplacian, Spectrogram
 
 
@@ -57,9 +58,7 @@ class Linear:
         matrix = self.alignment_.matrix(test)
         matrix -= self.mean_
         matrix /= self.scale_
-        probabilities = np.zeros((len(matrix), len(self.classes_)))
-        probabilities[:, self.model_.classes_] = self.model_.predict_proba(matrix)
-        return probabilities
+        return class_probabilities(self.model_, matrix, len(self.classes_))
 
 
 def linear() -> Linear:

@@ -7,8 +7,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from neuroarena.decoders.probabilities import share_of_ties
 from neuroarena.errors import NeuroarenaError
 from neuroarena.scoring import Manifest
+
+# Exact ties between probabilities above this share cost a metric that ranks more than its rounding does.
+MOST_TIES = 0.01
 
 
 def prediction_table(predicted: Any, ids: np.ndarray, manifest: Manifest) -> pd.DataFrame:
@@ -49,6 +53,19 @@ def prediction_table(predicted: Any, ids: np.ndarray, manifest: Manifest) -> pd.
         return _make_table(ids, {column: values})
     _expect(values.ndim == 2 and len(values) == n, f"shape ({n}, length of a vector)", values.shape)
     return _make_table(ids, {column: list(values.astype(np.float32))})
+
+
+def describe_ties(table: pd.DataFrame, manifest: Manifest) -> str | None:
+    """Return a warning where many examples got exactly the same probabilities; None where they did not."""
+    if manifest.prediction != "probabilities" or len(table) < 2:
+        return None
+    tied = share_of_ties(table[list(manifest.prediction_columns)].to_numpy())
+    if tied <= MOST_TIES:
+        return None
+    return (
+        f"Ties: {tied:.0%} of {len(table)} examples got exactly the same probabilities as another one. A metric that "
+        "ranks, such as AUROC, cannot tell them apart: predict probabilities in double precision rather than labels."
+    )
 
 
 def _make_table(ids: np.ndarray, columns: dict[str, Any]) -> pd.DataFrame:

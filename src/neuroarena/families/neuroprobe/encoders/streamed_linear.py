@@ -15,6 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from neuroarena.decoders.probabilities import logistic_probabilities
+
 # Columns standardised at once: 14 MB for 3,500 rows.
 COLUMNS = 1024
 # Directions with less than this share of the largest are rounding, not data.
@@ -71,18 +73,12 @@ class StreamedLogistic:
 
     def predict_proba(self, blocks: Iterator[np.ndarray] | Sequence[np.ndarray]) -> np.ndarray:
         """Return probabilities (rows, classes of the training part) of rows given by blocks of columns."""
-        from scipy.special import expit, softmax
-
         total: np.ndarray | float = 0.0
         for block, (mean, spread), weights in zip(blocks, self.scales_, self.weights_, strict=True):
             for columns in _columns(block):
                 total = total + ((block[:, columns] - mean[columns]) / spread[columns]) @ weights[columns]
         decisions = np.asarray(total, dtype=np.float64) + self.intercept_
-        if decisions.shape[1] == 1:
-            upper = expit(decisions[:, 0])
-            return np.stack([1 - upper, upper], axis=1)
-        probabilities: np.ndarray = softmax(decisions, axis=1)
-        return probabilities
+        return logistic_probabilities(decisions)
 
 
 def _moments(block: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
