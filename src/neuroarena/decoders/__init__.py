@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from neuroarena.decoders.adapters import SklearnDecoder, TorchDecoder, from_sklearn, from_torch
 from neuroarena.decoders.alignment import Alignment
 from neuroarena.decoders.contract_check import Check, check_decoder
 from neuroarena.decoders.decoder import Context, Decoder, Group, Part, n_examples, part_targets
 from neuroarena.decoders.floors import Chance, Dummy
 from neuroarena.decoders.linear import Linear
 from neuroarena.decoders.names import DECODERS, describe_decoder, load_decoder
+from neuroarena.decoders.sklearn_adapter import SklearnDecoder, from_sklearn
 from neuroarena.decoders.streams import StreamDecoder, StreamMeta, drive
+from neuroarena.decoders.torch_adapter import TorchDecoder, from_torch
 
 __all__ = [
     "DECODERS",

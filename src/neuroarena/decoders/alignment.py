@@ -51,3 +51,10 @@ class Alignment:
         if self.regions is None:
             return group.signals
         return region_average(group.signals, group.channels, list(self.regions))[0]
+
+
+def stack(alignment: Alignment, part: Part) -> np.ndarray:
+    """Join the groups of a part: float32 array (n, channels or regions, ...), newly allocated."""
+    shape = part[0].signals.shape[1:]
+    n_channels = shape[0] if alignment.regions is None else len(alignment.regions)
+    return alignment.matrix(part).reshape(-1, n_channels, *shape[1:])

@@ -71,6 +71,8 @@ class Context:
         Numbers in a vector, where vectors are to be predicted.
     stream : StreamRule, optional
         How test recordings will be played, where they are.
+    ranks : bool
+        Whether the metric orders examples by their probabilities, as AUROC does.
     """
 
     classes: tuple[str, ...] = ()
@@ -79,6 +81,7 @@ class Context:
     kind: Prediction = "probabilities"
     vector_length: int | None = None
     stream: StreamRule | None = None
+    ranks: bool = False
 
 
 @runtime_checkable
@@ -118,6 +121,12 @@ def part_targets(part: Part, classes: Sequence[str]) -> np.ndarray:
             raise ValueError("This part has no targets: only training and validation parts do.")
         numbers += [number_of[str(target)] for target in group.targets]
     return np.array(numbers, dtype=np.int64)
+
+
+def part_numbers(part: Part) -> np.ndarray:
+    """Return the targets of a part that are numbers or vectors: float32 array (n, length)."""
+    rows = [np.asarray(group.targets, dtype=np.float32) for group in part]
+    return np.concatenate([values.reshape(len(values), -1) for values in rows])
 
 
 def n_examples(part: Part) -> int:

@@ -20,11 +20,11 @@ from neuroarena.evaluation.feature_store import FeatureStore
 from neuroarena.evaluation.fractions import choose_rows
 from neuroarena.evaluation.origins import note_origin
 from neuroarena.evaluation.parts import StreamSet, WindowSet
-from neuroarena.evaluation.prediction_table import prediction_table
+from neuroarena.evaluation.prediction_table import describe_ties, prediction_table
 from neuroarena.features import FeatureChain
 from neuroarena.fingerprint import digest
 from neuroarena.recordings import Recording
-from neuroarena.scoring import Manifest
+from neuroarena.scoring import METRICS, Manifest
 
 
 @dataclass(frozen=True)
@@ -142,6 +142,9 @@ class Cell:
         ids = np.concatenate([part.table["id"].to_numpy() for part in self.test])
         table = prediction_table(predicted, ids, self.manifest)
         said = sorted({f"{warning.category.__name__}: {warning.message}" for warning in caught})
+        # A floor answers everything alike, and is meant to.
+        tied = None if self._blind else describe_ties(table, self.manifest)
+        said += [tied] if tied else []
         content = CellCache(cache).write(self.key, table, {"warnings": said, "drew": drew})
         seconds = round(time.perf_counter() - started, 4)
         about = {"benchmark": self.benchmark, "split": self.split, "decoder": self.decoder_type}
@@ -164,6 +167,7 @@ class Cell:
             kind=self.manifest.prediction,
             vector_length=self.vector_length,
             stream=self.manifest.stream,
+            ranks=METRICS.get(self.manifest.metric).ranks,
         )
 
     def _groups(self, part: Sequence[WindowSet | StreamSet], cache: Path) -> list[Group]:

@@ -125,6 +125,7 @@ AUROC = Metric(
         "classes: the mean of one-vs-rest areas over the classes that occur in the unit's truth."
     ),
     truth_rule=_two_classes,
+    ranks=True,
 )
 
 ACCURACY = Metric(

@@ -87,6 +87,8 @@ class Metric:
         How scores of units become one number where the metric breaks ties or is reported in addition.
     bounds : pair of float
         The lowest and the highest score possible; an interval never reaches beyond them.
+    ranks : bool
+        Whether it orders examples by their probabilities, so that hard labels lose most of the score in ties.
     """
 
     name: str
@@ -103,6 +105,7 @@ class Metric:
     whole: WholeTable | None = None
     across: Literal["mean", "median"] = "mean"
     bounds: tuple[float, float] = (-math.inf, math.inf)
+    ranks: bool = False
 
     def __post_init__(self) -> None:
         taken = [column for column in self.columns if column in RESERVED_COLUMNS]

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from neuroarena.decoders.alignment import Alignment
+from neuroarena.decoders.alignment import Alignment, stack
 from neuroarena.decoders.decoder import Context, Part
 from neuroarena.decoders.networks.goals import goal_for
 from neuroarena.decoders.networks.training import Schedule, import_torch, outputs, private_torch
@@ -132,13 +132,6 @@ class NetworkDecoder(ABC):
         inputs -= self.mean_
         inputs /= self.scale_
         return inputs
-
-
-def stack(alignment: Alignment, part: Part) -> np.ndarray:
-    """Join the groups of a part: float32 array (n, channels or regions, ...), newly allocated."""
-    shape = part[0].signals.shape[1:]
-    n_channels = shape[0] if alignment.regions is None else len(alignment.regions)
-    return alignment.matrix(part).reshape(-1, n_channels, *shape[1:])
 
 
 def standardise(inputs: np.ndarray, n_fitted: int) -> tuple[np.ndarray, np.ndarray]:

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from neuroarena.decoders.decoder import Context, Part, part_targets
+from neuroarena.decoders.decoder import Context, Part, part_numbers, part_targets
 from neuroarena.decoders.networks.training import auroc, probabilities
 from neuroarena.errors import InputError
 
@@ -102,7 +102,7 @@ class NumberGoal:
     @classmethod
     def of(cls, part: Part, single: bool) -> NumberGoal:
         """Take mean and deviation from a training part; one deviation for all the numbers of a vector."""
-        values = _target_matrix(part)
+        values = part_numbers(part)
         mean = values.mean(axis=0, dtype=np.float64)
         deviation = float(np.sqrt(np.mean((values - mean) ** 2))) or 1.0
         return cls(mean.astype(np.float32), np.full(len(mean), deviation, dtype=np.float32), single)
@@ -114,7 +114,7 @@ class NumberGoal:
 
     def targets(self, part: Part) -> np.ndarray:
         """Return standardised targets: float32 (n, length)."""
-        standardised: np.ndarray = (_target_matrix(part) - self.mean) / self.scale
+        standardised: np.ndarray = (part_numbers(part) - self.mean) / self.scale
         return standardised
 
     def check(self, fitted: np.ndarray, judged: np.ndarray, who: str) -> None:
@@ -153,8 +153,3 @@ def goal_for(train: Part, context: Context) -> Goal:
     if context.kind in ("number", "vector"):
         return NumberGoal.of(train, single=context.kind == "number")
     raise InputError(f"Networks of windows predict classes, numbers or vectors, not {context.kind}.")
-
-
-def _target_matrix(part: Part) -> np.ndarray:
-    rows = [np.asarray(group.targets, dtype=np.float32) for group in part]
-    return np.concatenate([values.reshape(len(values), -1) for values in rows])

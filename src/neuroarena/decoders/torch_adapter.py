@@ -1,4 +1,4 @@
-"""Turn scikit-learn estimators and torch modules into decoders, in one line each."""
+"""Turn a torch network into a decoder, in one line."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from neuroarena.decoders.alignment import Alignment
+from neuroarena.decoders.alignment import Alignment, stack
 from neuroarena.decoders.decoder import Context, Part, part_targets
-from neuroarena.decoders.networks.decoder import stack
 from neuroarena.decoders.networks.training import (
     Schedule,
     import_torch,
@@ -21,43 +20,6 @@ from neuroarena.decoders.networks.training import (
 )
 from neuroarena.decoders.networks.training import train as train_network
 from neuroarena.features import FeatureChain
-
-
-@dataclass
-class SklearnDecoder:
-    """A scikit-learn classifier on flattened windows or features."""
-
-    estimator: Any
-    features: FeatureChain = field(default_factory=FeatureChain)
-
-    def fit(
-        self, train: Part, validation: Part | None = None, context: Context | None = None
-    ) -> SklearnDecoder:
-        """Fit a clone of the estimator on the training part."""
-        from sklearn.base import clone
-
-        context = context or Context()
-        self.classes_ = context.classes
-        self.alignment_ = Alignment.between([*(group.channels for group in train), *context.test_channels])
-        self.estimator_ = clone(self.estimator)
-        seeds = {
-            name: int(context.rng.integers(2**31))
-            for name, value in self.estimator_.get_params().items()
-            if name.rpartition("__")[2] == "random_state" and value is None
-        }
-        self.estimator_.set_params(**seeds)
-        self.estimator_.fit(self.alignment_.matrix(train), part_targets(train, self.classes_))
-        return self
-
-    def predict(self, test: Part) -> np.ndarray:
-        """Return class probabilities; the label of an estimator without them gets probability 1."""
-        matrix = self.alignment_.matrix(test)
-        probabilities = np.zeros((len(matrix), len(self.classes_)))
-        if hasattr(self.estimator_, "predict_proba"):
-            probabilities[:, self.estimator_.classes_] = self.estimator_.predict_proba(matrix)
-        else:
-            probabilities[np.arange(len(matrix)), self.estimator_.predict(matrix)] = 1.0
-        return probabilities
 
 
 @dataclass
@@ -115,18 +77,6 @@ class TorchDecoder:
             stacked -= self.mean_
             stacked /= self.scale_
         return torch.from_numpy(stacked)
-
-
-def from_sklearn(estimator: Any, features: FeatureChain | None = None) -> SklearnDecoder:
-    """Make a decoder from a scikit-learn classifier or pipeline.
-
-    Examples
-    --------
-    >>> from sklearn.linear_model import RidgeClassifier
-    >>> from_sklearn(RidgeClassifier()).features.name
-    'raw'
-    """
-    return SklearnDecoder(estimator, features or FeatureChain())
 
 
 def from_torch(
