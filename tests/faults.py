@@ -111,7 +111,8 @@ class Bench:
         bench.result = bench.run(place)
         for path in sorted(place.rglob("*")):
             name = path.relative_to(place).as_posix()
-            if path.is_file() and not name.startswith("data/"):
+            # Notes on where cells were computed differ from run to run, and nothing depends on them.
+            if path.is_file() and not name.startswith(("data/", "cache/origins/")):
                 bench.files[name] = path.read_bytes()
         return bench
 
