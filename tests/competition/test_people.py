@@ -8,6 +8,7 @@ from sqlalchemy import select
 from arena_making import FILE, join, make_arena, write_answers
 from command_line import neuroarena_in
 from neuroarena.competition import open_arena
+from neuroarena.competition.boards import list_shown
 from neuroarena.competition.documents import hand_in_document
 from neuroarena.competition.final import rank_finally
 from neuroarena.competition.intake import submit
@@ -106,6 +107,15 @@ def test_new_terms_are_a_new_version_and_must_be_accepted_anew(arena, token, clo
         (1, "Be honest."),
         (2, "Be honest, and declare everything."),
     ]
+
+
+def test_who_takes_no_prize_is_marked_on_the_board(arena, token, tmp_path):
+    submit(arena, token, "commands", write_answers(tmp_path / "mine.parquet"))
+    work(arena, until_idle=True)
+    assert list_shown(arena, "commands", "warm-up")[0]["prize"]
+    words = ("admin", "team", str(arena.folder), "reds", "--no-prize", "Works for the sponsor.")
+    assert neuroarena_in(tmp_path, *words).returncode == 0
+    assert not list_shown(arena, "commands", "warm-up")[0]["prize"]
 
 
 def test_a_token_is_invalid_after_its_time(arena, clock, tmp_path):

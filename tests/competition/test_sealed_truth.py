@@ -26,6 +26,7 @@ from neuroarena.competition.orders import derive_seed
 from neuroarena.competition.receipts import read_receipt
 from neuroarena.competition.reveal import reveal, verify_commitments
 from neuroarena.competition.sealing import keep_truth
+from neuroarena.competition.snapshots import make_board
 from neuroarena.competition.tables import METADATA
 from neuroarena.competition.views import choose_step, public_view
 from neuroarena.competition.worker import work
@@ -124,6 +125,12 @@ def test_the_board_shows_one_half_and_the_final_counts_the_other(tmp_path, clock
     (ranking,) = rank_finally(arena, "commands").board.rankings
     assert list(ranking.table["team"]) == ["blues", "reds"]
     assert list(ranking.table["score"]) == [1.0, 0.0]
+    assert receipt["revealed"] is None
+    clock.set("2026-04-01 00:00 UTC")
+    assert "board" not in make_board(arena, "commands", "sealed", clock.now)
+    reveal(arena)
+    assert read_receipt(arena, token, submission)["revealed"]["scores"] == {"public": 0.0, "final": 1.0}
+    assert "board" in make_board(arena, "commands", "sealed", clock.now)
 
 
 def test_numbers_are_clipped_to_the_range_of_labels_before_they_are_scored(tmp_path, clock):

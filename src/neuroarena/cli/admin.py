@@ -141,10 +141,18 @@ def team(
     reveal: Annotated[
         bool, typer.Option("--reveal", help="Show the affiliation of a team that is in.")
     ] = False,
+    no_prize: Annotated[
+        str | None, typer.Option("--no-prize", metavar="WHY", help="A team that is in takes no prize.")
+    ] = None,
 ) -> None:
-    """Let a team in, or reveal the affiliation of one."""
+    """Let a team in; or reveal the affiliation of one, or say that it takes no prize."""
     from neuroarena.competition import add_team, open_arena
-    from neuroarena.competition.teams import reveal_affiliation
+    from neuroarena.competition.teams import reveal_affiliation, set_prize
+
+    if no_prize is not None:
+        set_prize(open_arena(folder), name, no_prize)
+        print(f'The team "{name}" takes no prize.')
+        return
 
     if reveal:
         reveal_affiliation(open_arena(folder), name, affiliation)

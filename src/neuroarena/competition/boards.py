@@ -109,8 +109,8 @@ def list_shown(
     Returns
     -------
     list of dict
-        rank, team, affiliation (None until it is revealed), role, shown, scored (how many of its submissions), last_utc
-        (when the last of them was received).
+        rank, team, affiliation (None until it is revealed), role, prize (whether it may take one), shown, scored (how
+        many of its submissions), last_utc (when the last of them was received).
     """
     rows = read_scored(arena, track, find_phase(arena, phase), as_of)
     sign = 1 if arena.manifests(arena.sheet(track, phase)).popitem()[1].direction == "higher" else -1
@@ -132,6 +132,7 @@ def list_shown(
             "team": team,
             "affiliation": teams[team][0]["affiliation"],
             "role": "host" if teams[team][0]["organiser"] else "team",
+            "prize": not teams[team][0]["organiser"] and teams[team][0]["no_prize"] is None,
             "shown": sign * ranked[team] if team in ranked else None,
             "scored": len(teams[team]),
             "last_utc": format_utc(max(row["received"] for row in teams[team])),
@@ -174,6 +175,7 @@ def read_scored(
             TEAM.c.organiser,
             TEAM.c.affiliation,
             TEAM.c.reveals_affiliation,
+            TEAM.c.no_prize,
             PUBLIC_SCORE,
         )
         .join(RUN, RUN.c.submission == SUBMISSION.c.id)

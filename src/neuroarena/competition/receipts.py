@@ -10,6 +10,7 @@ from sqlalchemy import Connection, select
 from neuroarena.competition.admission import count_attempts, count_refunds
 from neuroarena.competition.arena import Arena
 from neuroarena.competition.events import newest_hash
+from neuroarena.competition.reveal import read_revealed
 from neuroarena.competition.tables import PUBLIC_SCORE, RUN, SUBMISSION, TRANSITION
 from neuroarena.competition.teams import find_team
 from neuroarena.competition.times import day_of, format_aoe, format_utc, next_day
@@ -80,6 +81,7 @@ def make_receipt(connection: Connection, arena: Arena, row: dict[str, Any]) -> d
         "truth_commitment": about["truth_commitment"],
         "shown_score": None if score is None else score["shown"],
         "score": None if score is None else _describe_score(score),
+        "revealed": read_revealed(arena, row["id"]),
         "event_hash": newest_hash(connection),
         "replay": _replay_command(arena, row),
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import datetime
 import hashlib
 import io
 import json
@@ -14,12 +15,15 @@ from sqlalchemy import select
 
 from neuroarena import atomic
 from neuroarena.competition.arena import Arena, read_about, write_about
+from neuroarena.competition.boards import read_scored, read_units
 from neuroarena.competition.events import append_event
 from neuroarena.competition.orders import derive_seed
+from neuroarena.competition.scorer import judge_half
 from neuroarena.competition.tables import RUN, SUBMISSION
 from neuroarena.errors import InputError
 
 FOLDER = "reveal"
+SCORES = "scores.json"
 ORDERS = ("submission", "sha256", "purpose", "seed")
 
 
@@ -56,18 +60,31 @@ def reveal(arena: Arena, *, truth: bool = True, early: bool = False) -> Path:
         for sheet in arena.competition.sheets():
             for part in arena.parts(sheet):
                 _reveal_truth(arena, folder, sheet, part)
+        # Who has the truth can compute every score: they are no secret any more.
+        atomic.write_json(folder / SCORES, _list_scores(arena))
     atomic.write_json(folder / "commitments.json", _list_commitments(arena, truth))
     with arena.store.writing() as connection:
         now = arena.store.clock(connection)
-        write_about(connection, "revealed", now.isoformat())
+        if truth:
+            write_about(connection, "revealed", now.isoformat())
         append_event(connection, now, "organiser", "reveal", arena.competition.name, {"truth": truth})
     return folder
 
 
-def is_revealed(arena: Arena) -> bool:
-    """Return whether the reveal has been made."""
+def find_reveal(arena: Arena) -> datetime.datetime | None:
+    """Return when the truth was revealed; None when it was not."""
     with arena.store.reading() as connection:
-        return read_about(connection, "revealed") is not None
+        said = read_about(connection, "revealed")
+    return None if said is None else datetime.datetime.fromisoformat(said)
+
+
+def read_revealed(arena: Arena, submission: str) -> dict[str, Any] | None:
+    """Return the scores of a submission that the reveal has published: on all people, or on each half."""
+    place = arena.folder / "public" / FOLDER / SCORES
+    if not place.exists():
+        return None
+    scores: dict[str, dict[str, Any]] = json.loads(place.read_text(encoding="utf-8"))
+    return scores.get(submission)
 
 
 def verify_commitments(folder: str | Path) -> list[dict[str, Any]]:
@@ -118,6 +135,26 @@ def _reveal_truth(arena: Arena, folder: Path, sheet: str, part: str) -> None:
     atomic.write_text(folder / f"{name}.salt.hex", arena.vault.read_salt(sheet, part).hex() + "\n")
     with atomic.replacing(folder / f"{name}.parquet") as temporary:
         shutil.copyfile(arena.vault.truth_file(sheet, part), temporary)
+
+
+def _list_scores(arena: Arena) -> dict[str, dict[str, Any]]:
+    """Return the scores of every submission to a sealed phase, at full precision, by its id."""
+    found = {}
+    for phase in arena.competition.phases:
+        for track in arena.competition.tracks if phase.sealed else ():
+            for row in read_scored(arena, track.name, phase):
+                units = read_units(arena, row)
+                halves = (
+                    ("public", "final") if arena.about(track.sheet(phase.name))["halves"] else ("public",)
+                )
+                values = {
+                    half: judge_half(arena, row, units, half, with_interval=False, with_error=False).value
+                    for half in halves
+                }
+                names = ("team", "track", "phase", "scorer_version")
+                scores = values if len(halves) > 1 else {"all": values["public"]}
+                found[row["submission"]] = {**{name: row[name] for name in names}, "scores": scores}
+    return found
 
 
 def _list_commitments(arena: Arena, truth: bool) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from neuroarena.competition.arena import Arena
 from neuroarena.competition.boards import find_phase, list_shown, rank_track
 from neuroarena.competition.events import append_event, newest_hash
 from neuroarena.competition.phases import Phase
+from neuroarena.competition.reveal import find_reveal
 from neuroarena.competition.tables import SNAPSHOT
 from neuroarena.competition.times import format_utc
 from neuroarena.errors import InputError
@@ -23,14 +24,19 @@ PUBLIC_RULE = "best-ever"
 def make_board(arena: Arena, track: str, phase: str, as_of: datetime.datetime) -> dict[str, Any]:
     """Return the public board of a track and phase as of a time, as plain data.
 
-    Where full scores are public it holds intervals and verdicts, otherwise the values that teams were shown. While a
-    board is frozen, it is the board of the time when it froze.
+    Where full scores are public, in an open phase or after the reveal, it holds intervals and verdicts, otherwise the
+    values that teams were shown. While a board is frozen, it is the board of the time when it froze.
     """
     found = find_phase(arena, phase)
     seen = find_public_time(found, as_of)
     rows = list_shown(arena, track, phase, seen)
     said: dict[str, Any] = {"track": track, "phase": phase, "rule": PUBLIC_RULE, "rows": rows}
-    if found.display == "full" and any(row["shown"] is not None for row in rows):
+    revealed = find_reveal(arena)
+    if found.display == "full":
+        public = any(row["shown"] is not None for row in rows)
+    else:
+        public = bool(rows) and revealed is not None and revealed <= as_of
+    if public:
         ranked = rank_track(arena, track, phase, rule=PUBLIC_RULE, as_of=seen).to_dict()
         said["board"] = _without_time(ranked)
     return said

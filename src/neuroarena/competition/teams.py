@@ -113,6 +113,21 @@ def reveal_affiliation(arena: Arena, team: str, affiliation: str | None = None) 
         append_event(connection, now, "organiser", "affiliation", team, {"affiliation": shown})
 
 
+def set_prize(arena: Arena, team: str, no_prize: str | None) -> None:
+    """Say that a team takes no prize, and why; None lets it take one again.
+
+    Raises
+    ------
+    InputError
+        When there is no such team.
+    """
+    with arena.store.writing(f"team:{team}") as connection:
+        now = arena.store.clock(connection)
+        _demand_team(connection, team)
+        connection.execute(TEAM.update().where(TEAM.c.name == team).values(no_prize=no_prize))
+        append_event(connection, now, "organiser", "prize", team, {"no_prize": no_prize})
+
+
 def write_terms(connection: Connection, now: datetime.datetime, arena: Arena) -> int:
     """Write the terms as a new version if they are new, and return the number of the version in force."""
     rows = connection.execute(select(TERMS.c.version, TERMS.c.sha256).order_by(TERMS.c.version)).all()
