@@ -112,7 +112,7 @@ def tree_section(tree: Tree) -> dict[str, Any]:
                 "name": node.name,
                 "depth": node.depth,
                 "task": node.is_task,
-                "cells": [{**_cell(own[team]), "letters": letters_text(own[team].letters)} for team in teams],
+                "cells": [{**_cell(own[team]), "letters": own[team].letters or ""} for team in teams],
             }
         )
     return {
