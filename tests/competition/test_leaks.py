@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import math
 import re
 import zipfile
 from pathlib import Path
@@ -22,9 +23,11 @@ from neuroarena.competition.audit.auditing import list_audits
 from neuroarena.competition.boards import list_shown
 from neuroarena.competition.codabench.bundle import write_bundles
 from neuroarena.competition.intake import submit
+from neuroarena.competition.judging import Judgement
 from neuroarena.competition.opening import open_competition
 from neuroarena.competition.receipts import list_submissions, read_receipt
 from neuroarena.competition.sealing import keep_truth
+from neuroarena.competition.views import choose_step, public_view
 from neuroarena.competition.worker import work
 from neuroarena.errors import InputError
 from neuroarena.scoring import Manifest, write_submission
@@ -244,6 +247,39 @@ def test_the_order_of_published_ids_is_their_alphabet(tmp_path):
     by_label = truth.sort_values(["target", "id"])
     arena = make_sealed(tmp_path / "a", LADDER, by_label)
     assert arena.ids("commands")["id"].tolist() == sorted(truth["id"])
+
+
+def climb(display: str, attempts: int, seed: int) -> tuple[float, float]:
+    """Change forty answers at a time, keep what is shown to be better, and return the accuracy on each half.
+
+    The cleverest attack on a ladder that was found: every rise that is shown is a step that was really made.
+    """
+    rng = np.random.default_rng(seed)
+    labels, best = rng.integers(0, 2, 400), rng.integers(0, 2, 400)
+    board = np.arange(400) < 200
+    step = choose_step(math.sqrt(0.25 / 200)) if display == "ladder" else None
+    shown = None
+    for attempt in range(attempts):
+        tried = best.copy()
+        if attempt:
+            tried[rng.choice(200, 40, replace=False)] ^= 1
+            tried[200 + rng.choice(200, 40, replace=False)] ^= 1
+        value = float(np.mean(tried[board] == labels[board]))
+        judged = Judgement(value, None, None, 20, {"": value}, "accuracy", 1.0)
+        view = public_view(judged, display, step, shown)
+        if view.shown is not None and (shown is None or view.shown > shown):
+            best, shown = tried, view.shown
+    return float(np.mean(best[board] == labels[board])), float(np.mean(best[~board] == labels[~board]))
+
+
+def test_climbing_a_ladder_gains_a_little_on_the_shown_half_and_nothing_on_the_other():
+    few, many = ([climb("ladder", attempts, seed) for seed in range(60)] for attempts in (20, 155))
+    full = [climb("full", 155, seed) for seed in range(60)]
+    assert np.mean(few, axis=0)[0] < 0.59
+    assert np.mean(many, axis=0)[0] < np.mean(full, axis=0)[0] - 0.02
+    assert np.mean(many, axis=0)[0] < 0.63
+    for played in (few, many, full):
+        assert np.mean(played, axis=0)[1] == pytest.approx(0.5, abs=0.015)
 
 
 NUMBER = Manifest.model_validate(

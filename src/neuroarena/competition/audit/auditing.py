@@ -35,6 +35,7 @@ from neuroarena.evaluation.record import describe_software
 from neuroarena.fingerprint import digest
 from neuroarena.sandbox import Limits
 from neuroarena.sandbox.archives import unpack_submission
+from neuroarena.sandbox.selftest import require_walls
 from neuroarena.statistics.audits import SHUFFLES, Replays, knows_without_labels, leaves_doubt
 
 Report = Callable[[str], None]
@@ -108,6 +109,8 @@ def audit_submission(
     ------
     InputError
         When there is nothing to replay, or a training part holds sealed labels.
+    NeuroarenaError
+        When a wall of the sandbox does not hold here.
     """
     claim, rules = find_claim(arena, submission), arena.competition.audit or AuditRule()
     committed = _choose_pipeline(arena, submission, mended)
@@ -118,6 +121,7 @@ def audit_submission(
             refuse_sealed_training(asked.split.folds, sealed, track.name)
     chosen: Rule = rule or rules.rule
     seconds, memory_mb = rules.limits_of(track.name)
+    require_walls([arena.vault.folder, arena.folder])
     audit, started = _begin(arena, submission, chosen)
     with _abandoned_if_interrupted(arena, audit), unpack_submission(committed.file, FILE) as folder:
         pipeline = read_pipeline(folder, claim.row["file"])
