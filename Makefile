@@ -62,8 +62,13 @@ format: $(VENV)/.dev ## Put the code into its usual form
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-docs: $(VENV)/.core ## Write docs/reference.md anew
+$(VENV)/.docs: $(VENV)/.core
+	$(PIP) install -c constraints.txt -e '.[docs]'
+	@touch $@
+
+docs: $(VENV)/.docs ## Write docs/reference.md anew, and the site of the documentation into site/
 	$(BIN)/python tools/reference.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 tables: $(VENV)/.dev ## Write the tables "statistic, real, twin" of the pages anew; needs real files in ../shared
 	$(ONE_THREAD) $(BIN)/python tools/twin_tables.py
@@ -72,4 +77,4 @@ weights: $(VENV)/.dev ## Train the networks that ship with the package anew
 	$(ONE_THREAD) $(BIN)/python tools/ship_networks.py
 
 clean: ## Remove what can be made again
-	rm -rf $(VENV) demo-results demo-data bench-results .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) demo-results demo-data bench-results .pytest_cache site .mypy_cache .ruff_cache .hypothesis

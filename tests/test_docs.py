@@ -13,9 +13,12 @@ from pathlib import Path
 import pytest
 
 from command_line import neuroarena_in
+from shared_data import SHARED
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+# Pages about files of one's own run on real ones, which are linked into their folder.
+REAL = {"my-recordings.md": {"S001": SHARED / "data" / "real" / "eegmmidb_p300" / "eegmmidb" / "S001"}}
 SLOW = ("audit", "track-", "eeg2025", "brainscore-", "neuroprobe", "evaluate-", "tutorial")
 FENCE = re.compile(r"^```(?P<language>\w*)(?P<info>[^\n]*)\n(?P<body>.*?)^```$", re.M | re.S)
 
@@ -113,6 +116,10 @@ def run_here(page: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("page", runnable_pages())
 def test_the_commands_of_a_page_run_in_order(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    for name, place in REAL.get(page.name, {}).items():
+        if not place.is_dir():
+            pytest.skip(f"the real data {place.name} are not beside this clone")
+        (tmp_path / name).symlink_to(place)
     if page.name.startswith(SLOW):
         run_in_a_shell(page, tmp_path)
     else:
@@ -141,3 +148,30 @@ def test_the_reference_is_what_the_code_says():
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout
     assert (ROOT / "docs" / "reference.md").read_text(encoding="utf-8") == said, "run: make docs"
+
+
+def test_ten_lines_of_python_and_twenty_of_toml_are_enough():
+    program, *_ = (
+        block for block in blocks(ROOT / "docs" / "my-recordings.md") if block.title == "imagery.py"
+    )
+    assert len([line for line in program.body.splitlines() if line.strip()]) <= 10
+    file, *_ = (
+        block for block in blocks(ROOT / "docs" / "my-recordings.md") if block.title == "imagery.toml"
+    )
+    assert len(file.body.splitlines()) <= 20
+
+
+@pytest.mark.drill
+def test_the_site_builds_without_a_broken_link(tmp_path: Path):
+    pytest.importorskip("mkdocs", reason="the extra docs is not installed")
+    built = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "-d", str(tmp_path / "site")],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert built.returncode == 0, built.stderr[-2000:]
+    page = (tmp_path / "site" / "api.html").read_text(encoding="utf-8")
+    assert "from_events" in page
+    assert ":class:" not in page
