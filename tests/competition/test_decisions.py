@@ -13,7 +13,7 @@ from neuroarena.competition.decisions import delete, disqualify, rerun, undo, wi
 from neuroarena.competition.events import verify_events
 from neuroarena.competition.intake import submit
 from neuroarena.competition.queue import claim, give_back
-from neuroarena.competition.receipts import read_receipt
+from neuroarena.competition.receipts import list_submissions, read_receipt
 from neuroarena.competition.rejudging import rejudge
 from neuroarena.competition.tables import PUBLIC_SCORE, RUN, SUBMISSION
 from neuroarena.competition.times import parse_time
@@ -46,9 +46,10 @@ def test_a_disqualified_entry_leaves_the_board_and_an_undo_brings_it_back(arena,
         undo(arena, scored)
 
 
-def test_a_deleted_entry_keeps_file_score_and_events(arena, scored, tmp_path):
+def test_a_deleted_entry_keeps_file_score_and_events(arena, token, scored, tmp_path):
     delete(arena, scored, "by mistake")
     assert shown_teams(arena) == []
+    assert list_submissions(arena, token) == []
     with arena.store.reading() as connection:
         sha256 = connection.execute(select(SUBMISSION.c.sha256)).scalar_one()
         assert connection.execute(select(PUBLIC_SCORE.c.shown)).scalar_one() == pytest.approx(0.8)

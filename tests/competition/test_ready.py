@@ -60,6 +60,7 @@ def test_a_ready_competition_is_valid_and_says_what_is_missing_before_opening(tm
     assert "Before opening:" in said.stdout
     told = json.loads(neuroarena_in(tmp_path, "admin", "check", "arena", "--json").stdout)
     assert any("has no truth yet" in sentence for sentence in told["before_opening"])
+    assert any("run under one user here" in sentence for sentence in told["before_opening"])
     refused = neuroarena_in(tmp_path, "admin", "open", "arena", "--accept-one-user")
     assert refused.returncode == 2
     assert "cannot open yet" in refused.stderr

@@ -49,11 +49,12 @@ def check(folder: Folder, as_json: Json = False) -> None:
 
     from neuroarena.competition import open_arena
     from neuroarena.competition.budget import measure_budgets
-    from neuroarena.competition.opening import list_missing
+    from neuroarena.competition.opening import find_user_problem, list_missing
     from neuroarena.competition.times import format_aoe, format_utc
 
     arena = open_arena(folder)
-    missing, budgets = list_missing(arena), measure_budgets(arena)
+    users = find_user_problem(arena)
+    missing, budgets = [*list_missing(arena), *([users] if users else [])], measure_budgets(arena)
     phases = [
         {
             "phase": phase.name,

@@ -65,7 +65,7 @@ def make_entries(arena: Arena, row: dict[str, Any], half: str) -> list[Entry]:
     role = {"constant": "chance", "shuffled": "chance", "real": "classical"}.get(row["baseline"] or "")
     return [
         Entry(
-            team=row["team"],
+            team=name_entry(row),
             benchmark=about["benchmarks"][part],
             split=about["split"],
             manifest=arena.manifest(sheet, part),
@@ -77,6 +77,11 @@ def make_entries(arena: Arena, row: dict[str, Any], half: str) -> list[Entry]:
         )
         for part, scored in units.items()
     ]
+
+
+def name_entry(row: dict[str, Any]) -> str:
+    """Return what a board calls a submission: its team, or a baseline of the host, each an entry of its own."""
+    return f"{row['team']}: {row['baseline']}" if row["baseline"] else str(row["team"])
 
 
 def read_units(arena: Arena, row: dict[str, Any]) -> dict[str, UnitScores]:
@@ -116,9 +121,7 @@ def list_shown(
     sign = 1 if arena.manifests(arena.sheet(track, phase)).popitem()[1].direction == "higher" else -1
     teams: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
-        # Baselines of the host stand apart from one another: each is an entry of its own.
-        name = f"{row['team']}: {row['baseline']}" if row["baseline"] else row["team"]
-        teams.setdefault(name, []).append(row)
+        teams.setdefault(name_entry(row), []).append(row)
     best = {
         team: [sign * row["shown"] for row in mine if row["shown"] is not None]
         for team, mine in teams.items()

@@ -64,17 +64,23 @@ def open_competition(arena: Arena, *, accept_one_user: bool = False, without_bas
         missing = [sentence for sentence in missing if sentence not in accepted]
     if missing:
         raise InputError(f"{arena.competition.title} cannot open yet. {missing[0]}")
+    problem = find_user_problem(arena)
+    if problem is not None and not accept_one_user:
+        raise InputError(problem)
+    _set_status(arena, "open", {"one_user": problem is not None, "without_baselines": without_baselines})
+
+
+def find_user_problem(arena: Arena) -> str | None:
+    """Return why sealed truth would have no wall round it: one user runs everything; None when that is not so."""
     sealed = [phase.title for phase in arena.competition.phases if phase.sealed]
     with arena.store.reading() as connection:
-        one_user = read_about(connection, "zones") != "separate"
-    if sealed and one_user and not accept_one_user:
-        raise InputError(
-            f'The phase "{sealed[0]}" is sealed, and intake and scorer run under one user here. Start the arena as '
-            f"root (neuroarena arena start {arena.folder}), or open it all the same with --accept-one-user; receipts "
-            "and events will say so."
-        )
-    _set_status(
-        arena, "open", {"one_user": bool(sealed) and one_user, "without_baselines": without_baselines}
+        separate = read_about(connection, "zones") == "separate"
+    if not sealed or separate:
+        return None
+    return (
+        f'The phase "{sealed[0]}" is sealed, and intake and scorer run under one user here. Start the arena as '
+        f"root (neuroarena arena start {arena.folder}), or open it all the same with --accept-one-user; receipts "
+        "and events will say so."
     )
 
 

@@ -93,7 +93,7 @@ def list_submissions(arena: Arena, token: str) -> list[dict[str, Any]]:
     asked = (
         select(SUBMISSION, RUN.c.id.label("run"), RUN.c.state, RUN.c.reason)
         .join(RUN, RUN.c.submission == SUBMISSION.c.id)
-        .where(SUBMISSION.c.team == team, RUN.c.purpose == "submission")
+        .where(SUBMISSION.c.team == team, SUBMISSION.c.deleted.is_(None), RUN.c.purpose == "submission")
         .order_by(SUBMISSION.c.received, SUBMISSION.c.id)
     )
     with arena.store.reading() as connection:
