@@ -15,15 +15,19 @@ import pandas as pd
 import pytest
 import yaml
 
-from arena_making import FILE, MANIFEST, Clock, make_arena, make_truth, write_answers
+from arena_making import ABOUT, FILE, MANIFEST, Clock, make_arena, make_truth, write_answers
 from codabench_rules import complaints
 from command_line import neuroarena_in
+from neuroarena.competition.arena import create_arena
 from neuroarena.competition.codabench.bundle import write_bundles
 from neuroarena.competition.codabench.description import describe_caps
+from neuroarena.competition.codabench.program.score import main as run_program
 from neuroarena.competition.configuration import Competition
 from neuroarena.competition.constant_answers import answer_constantly
+from neuroarena.competition.sealing import keep_truth
 from neuroarena.errors import InputError
 from neuroarena.scoring import METRICS, Manifest, check_submission, score, write_submission
+from track_twins import bound
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -257,6 +261,54 @@ def test_the_command_writes_bundles_or_nothing(arena, tmp_path):
     with pytest.raises(InputError, match='no phase "spring"'):
         write_bundles(arena, tmp_path / "new", phases=["spring"])
     assert not (tmp_path / "new").exists()
+
+
+TASKS = ("bci/commands", "img/things-eeg2", "sleep/sleep-edf", "emg/emg2qwerty")
+
+
+@pytest.fixture(scope="module")
+def five_tracks(tmp_path_factory):
+    """The tracks of a whole challenge on tiny twins, in one open phase; the fifth takes code only."""
+    folder = tmp_path_factory.mktemp("five")
+    head, phase = FILE.partition("[[tracks]]")[0], FILE.partition("[[phases]]")[2].partition("[[phases]]")[0]
+    tracks = "".join(
+        f'[[tracks]]\nname = "{task.partition("/")[0]}"\ntitle = "{task}"\nbenchmark = "{task}"\n'
+        for task in TASKS
+    )
+    tracks += '[[tracks]]\nname = "transfer"\ntitle = "T"\nbenchmark = "transfer"\nkinds = ["code"]\n'
+    (folder / "five.toml").write_text(f"{head}{tracks}[[phases]]{phase}")
+    arena = create_arena(folder / "arena", folder / "five.toml")
+    for task in TASKS:
+        benchmark = bound(task)
+        truth = benchmark.truth(benchmark.split(benchmark.splits[0]))
+        keep_truth(arena, task.partition("/")[0], truth, benchmark.manifest, ABOUT)
+    return folder, write_bundles(arena, folder / "out"), arena
+
+
+def test_every_track_that_takes_predictions_has_a_valid_bundle_whose_solution_is_scored(five_tracks):
+    folder, bundles, arena = five_tracks
+    assert [bundle.track for bundle in bundles] == [task.partition("/")[0] for task in TASKS]
+    for bundle in bundles:
+        content = bundle.file.read_bytes()
+        assert complaints(content) == []
+        app = folder / "app" / bundle.track
+        lay_out(content, app, inside(content, "solution.zip"))
+        assert run_program(app / "input", app / "output") == 0
+        scores = json.loads((app / "output" / "scores.json").read_text())
+        keys = [column["key"] for column in read(content)["leaderboards"][0]["columns"]]
+        assert sorted(scores) == sorted(keys)
+        manifest = arena.manifest(bundle.track)
+        constant = answer_constantly(manifest, arena.ids(bundle.track))
+        expected = score(constant, arena.vault.truth(bundle.track), manifest).value
+        assert scores["score"] == pytest.approx(expected, abs=1e-10)
+
+
+def test_a_track_of_code_is_named_when_it_is_asked_for(five_tracks, tmp_path):
+    with pytest.raises(
+        InputError, match=r'"transfer" takes no files of predictions .* a bundle judges nothing else'
+    ):
+        write_bundles(five_tracks[2], tmp_path / "out", tracks=["transfer"])
+    assert not (tmp_path / "out").exists()
 
 
 def test_rules_that_need_another_package_are_refused(arena, tmp_path, monkeypatch):

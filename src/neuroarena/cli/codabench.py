@@ -38,7 +38,11 @@ def export_codabench(
     from neuroarena.competition import open_arena
     from neuroarena.competition.codabench.bundle import write_bundles
 
-    written = write_bundles(open_arena(arena), folder, tracks=track or (), phases=phase or (), image=image)
+    opened = open_arena(arena)
+    written = write_bundles(opened, folder, tracks=track or (), phases=phase or (), image=image)
+    for name in {each.name for each in opened.competition.tracks} - {bundle.track for bundle in written}:
+        if not track:
+            typer.echo(f"note: {name}: takes code only, which a bundle cannot judge; left out", err=True)
     if as_json:
         print_json([{**asdict(bundle), "file": str(bundle.file)} for bundle in written])
         return

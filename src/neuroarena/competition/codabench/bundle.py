@@ -73,7 +73,7 @@ def write_bundles(
     folder : Path
         Missing or empty.
     tracks, phases : sequence of str
-        Names; by default all.
+        Names; by default all that take files of predictions.
     image : str, optional
         Name of the container to score in; by default one that is built from the Dockerfile in `folder`.
 
@@ -94,8 +94,17 @@ def write_bundles(
     with atomic.building(folder) as workshop:
         for track in chosen:
             # In the order of the competition file, however they were named.
-            taking = [phase for phase in competition.phases if phase in wanted and phase.takes(track.name)]
-            sheets = dict.fromkeys(track.sheet(phase.name) for phase in taking) or {track.name: None}
+            taking = [
+                phase
+                for phase in competition.phases
+                if phase in wanted and phase.takes(track.name) and "predictions" in track.kinds_in(phase.name)
+            ]
+            if not taking and tracks:
+                raise InputError(
+                    f'The track "{track.name}" takes no files of predictions in these phases, and a bundle judges '
+                    "nothing else. Nothing was written."
+                )
+            sheets = dict.fromkeys(track.sheet(phase.name) for phase in taking)
             for sheet in sheets:
                 # Phases that ask other questions are competitions of their own there: all phases share one board.
                 mine = [phase for phase in taking if track.sheet(phase.name) == sheet]
@@ -104,6 +113,8 @@ def write_bundles(
                 _write_private(workshop / f"{name}.zip", zip_files(content))
                 hidden = any(phase.sealed for phase in mine)
                 bundles.append(Bundle(track.name, folder / f"{name}.zip", image, hidden))
+        if not bundles:
+            raise InputError("No track takes files of predictions in these phases. Nothing was written.")
         (workshop / "Dockerfile").write_text(write_dockerfile(), encoding="utf-8")
         os.replace(workshop, folder)
     return bundles
