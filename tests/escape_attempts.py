@@ -55,7 +55,7 @@ LOOKS = {
     "accounts": "os.path.exists('/etc/passwd') or os.path.exists('/etc/shadow')",
     "homes": "any(os.path.exists(p) for p in ('/home', '/root', '/var', '/srv', '/mnt'))",
     "the machine's settings": "os.path.exists('/sys') or os.path.exists('/run')",
-    "the root of process 1": "os.path.exists('/proc/1/root/etc/passwd')",
+    "the root of process 1": "os.path.exists('/proc/1/root' + '/etc/passwd')",
     "shared memory of the host": "os.path.exists('/dev/shm/' + F['planted'])",
     "temporary files of the host": "os.path.exists('/tmp/' + F['planted'])",
     "the host's loopback": "bool(socket.create_connection(('127.0.0.1', F['port']), 2))",
