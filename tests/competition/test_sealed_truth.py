@@ -42,8 +42,10 @@ def unopened(folder: Path, clock, text: str):
     (folder / "spring.toml").write_text(text)
     create_arena(folder / "arena", folder / "spring.toml").store.close()
     made = open_arena(folder / "arena", clock)
-    for sheet in made.competition.sheets():
-        keep_truth(made, sheet, make_truth(), MANIFEST.replace(chance=0.5), ABOUT)
+    public = make_truth()
+    public["target"] = public["target"].to_numpy()[::-1]
+    for sheet, truth in (("commands", public), ("commands@sealed", make_truth())):
+        keep_truth(made, sheet, truth, MANIFEST.replace(chance=0.5), ABOUT)
     return made
 
 
@@ -86,6 +88,14 @@ def test_a_baseline_that_knows_nothing_and_beats_chance_keeps_the_phase_closed(t
     submit_baseline(arena, "commands", "sealed", "real", cheat)
     work(arena, until_idle=True)
     assert ["the shuffled baseline is better than chance" in each for each in list_missing(arena)] == [True]
+
+
+def test_a_sealed_phase_does_not_open_on_answers_that_an_open_one_shows(tmp_path, clock):
+    arena = make_arena(tmp_path, clock)  # a rehearsal: both phases have the same truth
+    assert (
+        '"commands@sealed" has the answers of "commands", whose scores are shown; seal it from data of its own'
+        in list_missing(arena)
+    )
 
 
 def test_a_person_is_in_one_half_and_both_halves_are_alike():

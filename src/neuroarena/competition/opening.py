@@ -13,13 +13,46 @@ from neuroarena.errors import InputError
 
 def list_missing(arena: Arena) -> list[str]:
     """List what must be done before the competition can open, one sentence each."""
+    return list_unsealed(arena) or [*list_shared_truths(arena), *list_baseline_problems(arena)]
+
+
+def list_unsealed(arena: Arena) -> list[str]:
+    """List the questions that have no truth yet."""
     missing = []
     for sheet in arena.competition.sheets():
         try:
             arena.manifests(sheet)
         except InputError as error:
             missing.append(str(error))
-    return missing or list_baseline_problems(arena)
+    return missing
+
+
+def list_shared_truths(arena: Arena) -> list[str]:
+    """List sealed questions whose answers an open phase shows as well, because both were sealed from the same data."""
+    problems = []
+    for track in arena.competition.tracks:
+        mine = [phase for phase in arena.competition.phases if phase.takes(track.name)]
+        sealed = {track.sheet(phase.name) for phase in mine if phase.sealed}
+        shown = {track.sheet(phase.name) for phase in mine if not phase.sealed}
+        problems += [
+            f'"{secret}" has the answers of "{public}", whose scores are shown; seal it from data of its own'
+            for secret in sorted(sealed)
+            for public in sorted(shown)
+            if _have_same_answers(arena, secret, public)
+        ]
+    return problems
+
+
+def _have_same_answers(arena: Arena, first: str, second: str) -> bool:
+    """Return whether all questions that two sheets share have the same answers; names alone may agree by chance."""
+    for part in set(arena.parts(first)) & set(arena.parts(second)):
+        one, other = (
+            arena.vault.truth(sheet, part).set_index("id")["target"].astype(str) for sheet in (first, second)
+        )
+        common = one.index.intersection(other.index)
+        if len(common) > 0 and (one[common] == other[common]).all():
+            return True
+    return False
 
 
 def list_baseline_problems(arena: Arena) -> list[str]:
@@ -50,18 +83,15 @@ def open_competition(arena: Arena, *, accept_one_user: bool = False, without_bas
         Whether to open sealed phases although intake and scorer run under one user, so that whoever breaks into
         one can read the truth.
     without_baselines : bool
-        Whether to open sealed phases that no baseline of the host has gone through; for rehearsals, and the events
-        say so.
+        Whether to open sealed phases that no baseline of the host has gone through, and whose truth may be shown
+        elsewhere; for rehearsals, and the events say so.
 
     Raises
     ------
     InputError
         When something is missing, or a sealed phase would have no wall round its truth.
     """
-    missing = list_missing(arena)
-    if without_baselines:
-        accepted = set(list_baseline_problems(arena)) if missing else set()
-        missing = [sentence for sentence in missing if sentence not in accepted]
+    missing = list_unsealed(arena) if without_baselines else list_missing(arena)
     if missing:
         raise InputError(f"{arena.competition.title} cannot open yet. {missing[0]}")
     problem = find_user_problem(arena)
