@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from neuroarena.benchmarks.faces import choose_face, named_faces
-from neuroarena.board.entries import Entry
-from neuroarena.evaluation.results import holds_results
+from neuroarena.board.entries import Entry, entries_from_results
+from neuroarena.errors import InputError
+from neuroarena.evaluation.results import find_results, holds_results, load_result
 from neuroarena.registry import unknown_name
 
 if TYPE_CHECKING:
@@ -161,3 +162,62 @@ def import_results(
         if option not in importer.options:
             raise unknown_name(f"{name} importer option", option, importer.options, None)
     return importer.read(paths, split=split, allow_mixed=allow_mixed, **options)
+
+
+def read_results(paths: Sequence[Path], split: str | None = None) -> Imported:
+    """Read results of ours, all or those of one split.
+
+    Raises
+    ------
+    InputError
+        When no result has the split.
+    """
+    results = [load_result(folder) for folder in find_results(list(paths))]
+    entries = [entry for entry in entries_from_results(results) if split is None or entry.split == split]
+    if not entries:
+        known = sorted({result.record.split.name for result in results})
+        raise InputError(f'No result has the split "{split}"; there are {", ".join(known)}.')
+    return Imported(entries)
+
+
+def read_together(
+    readers: Mapping[str | None, Sequence[Path]],
+    *,
+    split: str | None = None,
+    allow_mixed: bool = False,
+    options: Mapping[str, Any] | None = None,
+) -> Imported | PublishedBoard:
+    """Read results of ours and those that importers read, for one board.
+
+    Parameters
+    ----------
+    readers : mapping of str or None to sequence of Path
+        As :func:`sort_paths` sorts them.
+    split : str, optional
+        Only this split.
+    allow_mixed : bool
+        Whether entries of different definitions may stand side by side.
+    options : mapping, optional
+        Of the importer.
+
+    Raises
+    ------
+    InputError
+        For what a reader refuses, or a board without unit scores beside others.
+    """
+    parts: dict[str | None, Imported] = {}
+    for name, paths in readers.items():
+        if name is None:
+            parts[None] = read_results(paths, split)
+            continue
+        read = import_results(name, paths, split=split, allow_mixed=allow_mixed, options=options or {})
+        if isinstance(read, Imported):
+            parts[name] = read
+        elif len(readers) == 1:
+            return read
+        else:
+            raise InputError(
+                f"{paths[0]}: this board was published without unit scores, so nothing can be ranked beside it. "
+                "Pass it alone."
+            )
+    return merge_imported(parts)

@@ -6,53 +6,51 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from neuroarena import __version__
 from neuroarena.atomic import write_text
 from neuroarena.board.board import Board
+from neuroarena.board.descriptions import (
+    MOST_ROWS,
+    count_pairs,
+    describe_pairs,
+    describe_rows,
+    explain_columns,
+    list_facts,
+    list_origins,
+    list_recipe,
+)
 from neuroarena.board.entries import BLIND_FLOORS
 from neuroarena.board.figures import svg_text
 from neuroarena.board.learning_curves import draw_curve, learning_curves
 from neuroarena.board.phone_plots import phone_forest
 from neuroarena.board.plots import PLOTS, alt_text, caption, possible_plots
 from neuroarena.board.ranking import Ranking, plain_pairs
-from neuroarena.board.rules import Rules
 from neuroarena.board.suite_plots import suite_alt_text, suite_caption, suite_figures
 from neuroarena.board.tree_views import tree_section
 from neuroarena.board.trees import Tree
 from neuroarena.board.wording import (
     MEAN_RANK_WORDS,
     UNKNOWN,
-    alpha_words,
     bounds_text,
-    cells_of,
     clean_name,
     column_heading,
     direction_words,
-    find_breaks,
     group_names,
     interval_text,
-    is_known,
     letters_text,
     levels_words,
     marks_of,
     mean_rank_heading,
-    p_cell,
     p_heading,
-    pair_p_text,
     ranks_text,
     rows_of,
     score_text,
-    share_text,
     shared_warnings,
     verdict,
-    verdict_words,
 )
 from neuroarena.scoring import METRICS
-from neuroarena.statistics.verdicts import BETTER
 
-MOST_ROWS, MOST_PAIRS, MOST_GROUPS = 200, 60, 12
+MOST_GROUPS = 12
 # Every plot costs about a fifth of a second: on a page of more rankings, tasks get only their forest plot.
 MOST_FULL_RANKINGS = 16
 WIDEST_MATRIX = 6
@@ -89,7 +87,7 @@ def render_report(board: Board, title: str | None = None) -> str:
         title=title or f"{families}: which differences are real",
         subtitle=_subtitle(board),
         simulated=board.simulated,
-        facts=_facts(board),
+        facts=list_facts(board),
         summary=[] if alone else [{"where": one.title, "words": verdict(one)} for one in _headlines(board)],
         shared_warnings=shared,
         notes=(*board.notes, *([left_out] if crowded else [])),
@@ -101,9 +99,9 @@ def render_report(board: Board, title: str | None = None) -> str:
             _ranking(one, at, alone, shared, crowded and one.kind == "task")
             for at, one in enumerate(board.everything)
         ],
-        reading=_reading(board),
-        recipe=_recipe(board),
-        provenance=[_provenance(one) for one in board.everything],
+        reading=explain_columns(board.rules),
+        recipe=list_recipe(board),
+        provenance=[list_origins(one) for one in board.everything],
     )
 
 
@@ -121,27 +119,6 @@ def _subtitle(board: Board) -> str:
     tasks = list(dict.fromkeys(f"{one.family}/{one.task}" for one in board.rankings))
     counts = [(len(board.teams), "team"), (len(tasks), "task"), (len(splits), "split")]
     return ", ".join(f"{count} {word}{'' if count == 1 else 's'}" for count, word in counts)
-
-
-def _facts(board: Board) -> list[tuple[str, str]]:
-    first = board.rankings[0]
-    units = sorted({one.n_units for one in board.rankings if one.n_units})
-    words: dict[str, list[Any]] = {
-        "Benchmark": [one.benchmark for one in board.rankings],
-        "Split": [one.split for one in board.rankings],
-        "Metric": [f"{one.metric_title}, {direction_words(one)}" for one in board.rankings],
-        "Unit": [one.manifest.unit for one in board.rankings],
-        "Cluster": [one.manifest.cluster for one in board.rankings if one.clustered],
-        "Question": [first.manifest.readable_question] if len(board.rankings) == 1 else [],
-    }
-    facts = [
-        (name, ", ".join(dict.fromkeys(str(value) for value in values))) for name, values in words.items()
-    ]
-    facts.insert(
-        4, ("Units", " to ".join(str(n) for n in dict.fromkeys((units[0], units[-1]))) if units else "0")
-    )
-    rule = board.rules.rule + (f", as of {board.rules.as_of:%Y-%m-%d %H:%M} UTC" if board.rules.as_of else "")
-    return [(name, value) for name, value in [*facts, ("Rule", rule)] if value]
 
 
 def _suites(board: Board) -> list[dict[str, Any]]:
@@ -245,15 +222,15 @@ def _ranking(ranking: Ranking, at: int, alone: bool, shared: list[str], few_plot
         "tie_break": None if manifest.tie_break is None else METRICS.get(manifest.tie_break).title,
         "extra_heads": [column_heading(ranking, name) for name in ranking.extra_columns],
         "p_head": p_heading(ranking.rules),
-        "rows": _rows(ranking),
+        "rows": describe_rows(ranking),
         "left_out": max(0, len(table) - MOST_ROWS),
         "unranked": [
             {"team": clean_name(row.team), "reason": clean_name(row.reason)}
             for row in rows_of(ranking.unranked)
         ],
         "groups": letters[:MOST_GROUPS] if len(table) > 1 else [],
-        "pairs": _pair_rows(ranking, ranking.pairs),
-        "pairs_words": _pairs_words(ranking),
+        "pairs": describe_pairs(ranking, ranking.pairs),
+        "pairs_words": count_pairs(ranking),
         "besides": [*_on_these_tasks(ranking), *_by_mean_rank(ranking)],
     }
 
@@ -261,53 +238,6 @@ def _ranking(ranking: Ranking, at: int, alone: bool, shared: list[str], few_plot
 def _some(teams: list[str], most: int = 8) -> str:
     more = f" and {len(teams) - most} more" if len(teams) > most else ""
     return ", ".join(clean_name(team) for team in teams[:most]) + more
-
-
-def _rows(ranking: Ranking) -> list[dict[str, Any]]:
-    rows, breaks = [], find_breaks(ranking)
-    several = len(breaks) < len(ranking.table) - 1
-    extras = cells_of(ranking, ranking.extra_columns)
-    for at, (row, extra) in enumerate(zip(rows_of(ranking.table.head(MOST_ROWS)), extras, strict=False)):
-        p, sure = p_cell(row, ranking)
-        rows.append(
-            {
-                "rank": row.rank,
-                "team": clean_name(row.team),
-                "marks": marks_of(row),
-                "floor": row.role in BLIND_FLOORS,
-                "new_group": several and at in breaks,
-                "score": score_text(row.score),
-                "bounds": bounds_text(row.ci95_low, row.ci95_high),
-                "tie_break": score_text(row.tie_break),
-                "extra": extra,
-                "behind": score_text(row.delta_leader),
-                "behind_bounds": bounds_text(row.judged_leader_low, row.judged_leader_high),
-                "ahead": score_text(row.delta_next),
-                "ahead_bounds": bounds_text(row.judged_next_low, row.judged_next_high),
-                "p": p + (" *" if sure else ""),
-                "tie": letters_text(row.letters),
-                "first": share_text(row.p_top1),
-                "top3": share_text(row.p_top3),
-                "ranks": ranks_text(row.rank_low, row.rank_high),
-                "prize": row.prize if is_known(row.prize) else UNKNOWN,
-            }
-        )
-    return rows
-
-
-def _pair_rows(ranking: Ranking, pairs: pd.DataFrame) -> list[dict[str, str]]:
-    return [
-        {
-            "above": clean_name(row.team_a),
-            "below": clean_name(row.team_c),
-            "delta": interval_text(row.delta, row.ci95_low, row.ci95_high),
-            "judged": bounds_text(row.judged_low, row.judged_high) or UNKNOWN,
-            "p_holm": pair_p_text(ranking, row.p_holm),
-            "words": verdict_words(row, ranking),
-            "star": "*" if row.verdict == BETTER else "",
-        }
-        for row in rows_of(pairs.head(MOST_PAIRS))
-    ]
 
 
 def _on_these_tasks(ranking: Ranking) -> list[dict[str, Any]]:
@@ -320,7 +250,7 @@ def _on_these_tasks(ranking: Ranking) -> list[dict[str, Any]]:
         "The verdicts above hold for other tasks like these. Those below hold on these tasks and no others."
     )
     found = {"heading": "On these tasks alone", "scope": scope, "words": words, "ranks": []}
-    return [{**found, "pairs": _pair_rows(ranking, plain_pairs(rows))}]
+    return [{**found, "pairs": describe_pairs(ranking, plain_pairs(rows))}]
 
 
 def _by_mean_rank(ranking: Ranking) -> list[dict[str, Any]]:
@@ -344,104 +274,6 @@ def _by_mean_rank(ranking: Ranking) -> list[dict[str, Any]]:
             "scope": scope,
             "words": MEAN_RANK_WORDS,
             "ranks": ranks,
-            "pairs": _pair_rows(ranking, plain_pairs(found.verdicts)),
+            "pairs": describe_pairs(ranking, plain_pairs(found.verdicts)),
         }
     ]
-
-
-def _pairs_words(ranking: Ranking) -> str:
-    n, shown = len(ranking.verdicts), min(len(ranking.pairs), MOST_PAIRS)
-    first = (
-        f"; the first {shown} of {n:,} shown, neuroarena board --export verdicts writes all"
-        if n > shown
-        else ""
-    )
-    return f"{alpha_words(ranking)}{first}"
-
-
-def _reading(board: Board) -> list[str]:
-    rules = board.rules
-    prizes = (
-        ["Floors (chance, dummy, classical) and organisers stand where their scores put them and take no prize; the "
-         "prize column counts the others."]
-        if rules.prizes
-        else ["Floors (chance, dummy, classical) stand where their scores put them."]
-    )  # fmt: skip
-    failed = "A team whose run failed, or whose scores are not finite, is never ranked: it is listed with the reason."
-    if rules.inference == "seed":
-        return [*_seed_reading(rules), *prizes, failed]
-    return [
-        "Levels: what was sampled independently, people where units belong to people, otherwise units. "
-        "Score [low, high]: the 95 % interval over the levels, each left out in turn. Fewer than six levels prove "
-        "nothing: there is no interval, no p and no letter.",
-        "Every pair of teams has one verdict, and stars, letters, ranks and sentences are read off it: better, "
-        "equivalent (no difference that matters), undecided, or none.",
-        f"p: two-sided, corrected after Holm over all pairs of the board; * marks better, at or below {rules.alpha:g}. "
-        "The interval beside a difference is the one at which it was judged: it excludes 0 exactly when the verdict is "
-        "better.",
-        "Groups: two teams share a letter exactly when neither is better. Ranks: those that a team can have, below all "
-        "that are better and above all that it is better than.",
-        "Behind the leader and ahead of the next: positive numbers, in units of the score, whichever "
-        "direction is better.",
-        f"P(1st), P(top 3): how often a team has such a rank in {rules.n_draws:,} draws of whole levels; "
-        "equals share a rank.",
-        *prizes,
-        failed,
-    ]
-
-
-def _seed_reading(rules: Rules) -> list[str]:
-    first = "; where units belong to clusters, the clusters are drawn first." if rules.cluster else "."
-    return [
-        "This board concludes by the rule of its challenge, which is optimistic on few units: docs/statistics.md says "
-        "by how much.",
-        f"Score [low, high]: the 95 % interval from {rules.n_draws:,} bootstrap draws. Each draw picks the "
-        f"units again with replacement, the same units for every team, so that differences are paired{first}",
-        "Groups: going down the order, a team has its group's letter when the paired interval of its "
-        "difference from the group's best contains 0. Read the groups before the ranks.",
-        "p: two-sided, from the same draws, adjusted by Holm over the comparisons named; * marks those at or "
-        f"below {rules.alpha:g}. With {rules.n_draws:,} draws no p-value below {1 / rules.n_draws:g} can be "
-        "told.",
-        "Behind the leader and ahead of the next: positive numbers, in units of the score, whichever "
-        "direction is better.",
-        "P(1st), P(top 3), ranks: how often a team has such a rank over the draws; equals share a rank.",
-    ]
-
-
-def _recipe(board: Board) -> list[tuple[str, str]]:
-    rules = board.rules
-    drawn = next((one.draws.recipe for one in board.everything if one.draws is not None), {})
-    made_by = sorted(
-        {version for one in board.rankings for version in one.provenance.get("neuroarena_versions", [])}
-    )
-    times = [entry["time"] for one in board.rankings for entry in one.provenance.get("entries", [])]
-    return [
-        ("Report by", f"neuroarena {__version__}"),
-        ("Results by", ", ".join(f"neuroarena {version}" for version in made_by) or "not recorded"),
-        ("Newest entry", max(times, default=UNKNOWN)),
-        (
-            "Bootstrap",
-            f"{rules.method}, {rules.n_draws:,} draws, seed {rules.seed}, {drawn.get('generator', UNKNOWN)}",
-        ),
-        ("Verdicts", f"{rules.inference}, alpha {rules.alpha:g}, Holm"),
-        *([("No prizes for", ", ".join(rules.no_prizes) or "nobody is left out")] if rules.prizes else []),
-    ]
-
-
-def _provenance(ranking: Ranking) -> dict[str, str]:
-    known_ = ranking.provenance
-    drawn = known_.get("bootstrap", {})
-    clusters = "" if drawn.get("n_clusters") is None else f", {drawn['n_clusters']} clusters"
-
-    def some(name: str, length: int) -> str:
-        return ", ".join(str(value)[:length] for value in known_.get(name, [])) or UNKNOWN
-
-    return {
-        "name": ranking.name,
-        # The manifest of an overall ranking is the tasks' in common; the entries' own stand in their rows.
-        "manifest": some("manifest_hashes", 12) if ranking.kind == "task" else "of its tasks",
-        "split": some("split_hashes", 12) if ranking.kind == "task" else "of its tasks",
-        "scorer": some("scorer_versions", 20),
-        "seeds": some("run_seeds", 20),
-        "bootstrap": f"seed {drawn['seed']}, {drawn['n_units']} units{clusters}" if drawn else UNKNOWN,
-    }

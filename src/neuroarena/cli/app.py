@@ -27,6 +27,7 @@ from neuroarena.cli import (
     running,
     sandboxing,
     scoring,
+    site,
     sizing,
     startkit,
     submitting,
@@ -75,6 +76,7 @@ app.add_typer(results.app, name="results", short_help="List, rename and remove k
 app.add_typer(caching.app, name="cache", short_help="Check, measure and prune the cache.")
 app.command("board", short_help="Rank decoders, and say which differences are real.")(boards.board)
 app.command("compare", short_help="Compare decoders in pairs.")(comparing.compare)
+app.add_typer(site.app, name="site", short_help="A board as a folder of pages.")
 app.command("size", short_help="How many units a board needs.")(sizing.size)
 app.add_typer(
     exporting.app, name="export", short_help="Write results as a submission, or as a paper's figure."

@@ -228,46 +228,19 @@ def _read(
     readers: Mapping[str | None, list[Path]], split: str | None, allow_mixed: bool, options: dict[str, Any]
 ) -> Imported | PublishedBoard:
     """Read results of ours (reader None) and those that importers read, for one board."""
-    from neuroarena.board.importing import Imported, import_results, merge_imported
+    from neuroarena.board.importing import Imported, read_together
     from neuroarena.errors import InputError
 
     if options and not any(readers):
         raise InputError(
             f"-O {next(iter(options))} is an option of an importer; name the importer with --from."
         )
-    parts: dict[str | None, Imported] = {}
-    for name, paths in readers.items():
-        if name is None:
-            parts[None] = _read_results(paths, split)
-            continue
-        read = import_results(name, paths, split=split, allow_mixed=allow_mixed, options=options)
-        if isinstance(read, Imported):
-            parts[name] = read
-        elif len(readers) == 1:
-            return read
-        else:
-            raise InputError(
-                f"{paths[0]}: this board was published without unit scores, so nothing can be ranked beside it. "
-                "Pass it alone."
-            )
-    merged = merge_imported(parts)
+    merged = read_together(readers, split=split, allow_mixed=allow_mixed, options=options)
+    if not isinstance(merged, Imported):
+        return merged
     for note in merged.notes:
         typer.echo(f"note: {note}", err=True)
     return merged
-
-
-def _read_results(paths: list[Path], split: str | None) -> Imported:
-    from neuroarena.board import entries_from_results
-    from neuroarena.board.importing import Imported
-    from neuroarena.errors import InputError
-    from neuroarena.evaluation import find_results, load_result
-
-    results = [load_result(folder) for folder in find_results(paths)]
-    entries = [entry for entry in entries_from_results(results) if split is None or entry.split == split]
-    if not entries:
-        known = sorted({result.record.split.name for result in results})
-        raise InputError(f'No result has the split "{split}"; there are {", ".join(known)}.')
-    return Imported(entries)
 
 
 def _find_readers(paths: list[Path], source: str | None = None) -> dict[str | None, list[Path]]:

@@ -1,0 +1,236 @@
+"""The page of one ranking: who leads, by how much, and whether that is real."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from neuroarena.board.board import records
+from neuroarena.board.descriptions import count_pairs, describe_pairs, describe_rows, list_origins
+from neuroarena.board.entries import FLOORS, Entry
+from neuroarena.board.ranking import Ranking, plain_pairs
+from neuroarena.board.site.bars import Axis, axis_of_ranking, draw_bars
+from neuroarena.board.site.examples import work_example
+from neuroarena.board.site.leads import AGAINST_LEADER, AGAINST_NEXT, LOOKS, SIGNS, describe_lead
+from neuroarena.board.site.pages import Content, Page
+from neuroarena.board.wording import (
+    clean_name,
+    column_heading,
+    direction_words,
+    is_known,
+    levels_words,
+    rows_of,
+    score_text,
+    share_text,
+    verdict,
+    verdict_words,
+)
+from neuroarena.scoring import METRICS
+from neuroarena.statistics.verdicts import BETTER, NONE
+
+WIDEST_MATRIX, MOST_PAIRS = 40, 500
+CHOICES = ("floor", "organiser", "simulated")
+
+
+def make_board_pages(content: Content) -> list[Page]:
+    """Make one page per ranking, the overall ones first."""
+    plain = content.board.to_dict()["rankings"]
+    frame = content.board.frame()
+    pages = []
+    for one, data in zip(content.board.everything, plain, strict=True):
+        own = frame[(frame["benchmark"] == one.benchmark) & (frame["split"] == one.split)]
+        pages.append(_make_page(content, one, data, own[own["kind"] == one.kind]))
+    return pages
+
+
+def _make_page(content: Content, ranking: Ranking, data: dict[str, Any], table: pd.DataFrame) -> Page:
+    tables = {"": table.reset_index(drop=True)}
+    if len(ranking.verdicts):
+        tables["verdicts"] = plain_pairs(ranking.verdicts)
+    if len(ranking.rank_probabilities):
+        tables["ranks"] = _rank_shares(ranking)
+    return Page(
+        address=content.boards[ranking.name],
+        title=ranking.title,
+        template="board.html.j2",
+        view=_view(content, ranking),
+        data={"snapshot": content.sources.snapshot, **data},
+        tables=tables,
+    )
+
+
+def _view(content: Content, ranking: Ranking) -> dict[str, Any]:
+    axis, manifest = axis_of_ranking(ranking), ranking.manifest
+    rows = make_rows(content, ranking, axis)
+    return {
+        "lead": describe_lead(ranking),
+        "verdict": verdict(ranking),
+        "question": manifest.readable_question,
+        "simulated": ranking.simulated,
+        "facts": [
+            ("Metric", f"{ranking.metric_title}, {direction_words(ranking)}"),
+            *([] if manifest.chance is None else [("Chance", score_text(manifest.chance))]),
+            *([] if manifest.ceiling is None else [("Ceiling", score_text(manifest.ceiling))]),
+            ("Judged on", f"{levels_words(ranking)} ({manifest.unit})"),
+            ("Benchmark", ranking.benchmark),
+            ("Split", ranking.split),
+            ("Last entry", last_update(ranking)),
+        ],
+        "warnings": ranking.warnings,
+        "ticks": axis.ticks(),
+        "rows": rows,
+        "affiliations": any(row["affiliation"] for row in rows),
+        "external": any(row["external"] for row in rows),
+        "tie_break": None if manifest.tie_break is None else METRICS.get(manifest.tie_break).title,
+        "extra_heads": [column_heading(ranking, name) for name in ranking.extra_columns],
+        "unranked": _unranked(content, ranking),
+        "matrix": _matrix(content, ranking),
+        "pairs": describe_pairs(ranking, ranking.pairs, MOST_PAIRS),
+        "pairs_left": max(0, len(ranking.verdicts) - MOST_PAIRS),
+        "pairs_words": count_pairs(ranking) if len(ranking.verdicts) <= MOST_PAIRS else "",
+        "shares": _shares(content, ranking),
+        "example": work_example(ranking),
+        "metric": METRICS.get(manifest.metric),
+        "origins": list_origins(ranking),
+        "counts": f"{len(ranking.table)} of {len(ranking.table) + len(ranking.unranked)}",
+    }
+
+
+def make_rows(content: Content, ranking: Ranking, axis: Axis) -> list[dict[str, Any]]:
+    """Return the rows of a ranking with all that a page shows beside the texts of any page."""
+    texts = describe_rows(ranking, None)
+    bars = draw_bars(ranking, axis)
+    rows = []
+    for text, bar, row in zip(texts, bars, rows_of(ranking.table), strict=True):
+        entry = content.entry_of(ranking, str(row.team))
+        rows.append(
+            {
+                **text,
+                "bar": bar,
+                "address": content.entries[str(row.team)],
+                "is_floor": row.role in FLOORS,
+                "role": row.role,
+                "simulated": bool(row.simulated),
+                "against_leader": describe_verdict(row.verdict_leader, AGAINST_LEADER),
+                "against_next": describe_verdict(row.verdict_next, AGAINST_NEXT),
+                "sort": [row.rank, row.score, row.delta_leader],
+                **describe_entry(entry),
+            }
+        )
+    return rows
+
+
+def describe_verdict(verdict: Any, words: dict[str, str]) -> dict[str, str] | None:
+    """Return how a verdict looks and is said; None where there is nobody to compare with."""
+    if not is_known(verdict):
+        return None
+    look = LOOKS[verdict]
+    return {"look": look, "sign": SIGNS[look], "words": words[verdict]}
+
+
+def describe_entry(entry: Entry) -> dict[str, str]:
+    """Return what a row says about its entry: which kind it is, from where, and with which external data."""
+    known = entry.provenance
+    metadata = (known.get("reported") or {}).get("metadata") or {}
+    return {
+        "kind": clean_name(known.get("kind") or "submission"),
+        "affiliation": clean_name(known.get("organisation") or ""),
+        "external": clean_name(", ".join(metadata.get("external_data") or ())),
+    }
+
+
+def last_update(ranking: Ranking) -> str:
+    """Return the newest time of the entries that a ranking shows."""
+    times = [said["time"] for said in ranking.provenance.get("entries", [])]
+    return max(times)[:16].replace("T", " ") + " UTC" if times else "–"
+
+
+def _unranked(content: Content, ranking: Ranking) -> list[dict[str, str]]:
+    return [
+        {
+            "team": clean_name(row.team),
+            "reason": clean_name(row.reason),
+            "address": content.entries[str(row.team)],
+        }
+        for row in rows_of(ranking.unranked)
+    ]
+
+
+def _matrix(content: Content, ranking: Ranking) -> dict[str, Any] | None:
+    """Return one verdict for every pair of teams, seen from the row; None for too many teams, or too few."""
+    teams = [str(team) for team in ranking.table["team"]]
+    if not 1 < len(teams) <= WIDEST_MATRIX or ranking.pairs.empty:
+        return None
+    cells: dict[tuple[str, str], dict[str, str]] = {}
+    for row in rows_of(ranking.pairs):
+        look, words = LOOKS[row.verdict], verdict_words(row, ranking)
+        delta = f"{abs(row.delta):.3f}"
+        better = row.verdict == BETTER
+        above, below = ("better", "worse") if better else (words, words)
+        for own, other, said, sign in (
+            (row.team_a, row.team_c, above, "+"),
+            (row.team_c, row.team_a, below, "−"),
+        ):
+            shown = "lost" if better and sign == "−" else look
+            mark = "▲" if shown == "sure" else "▼" if shown == "lost" else SIGNS[look]
+            number = "" if row.verdict == NONE and not is_known(row.delta) else f"{sign}{delta}"
+            cells[own, other] = {"look": shown, "mark": mark, "delta": number, "words": said}
+    rows = [
+        {
+            "team": clean_name(team),
+            "address": content.entries[team],
+            "rank": int(ranking.table["rank"].iloc[at]),
+            "cells": [cells.get((team, other)) for other in teams],
+        }
+        for at, team in enumerate(teams)
+    ]
+    return {"rows": rows, "heads": [clean_name(team) for team in teams]}
+
+
+def _rank_shares(ranking: Ranking) -> pd.DataFrame:
+    table = ranking.rank_probabilities.copy()
+    table.columns = [f"rank_{column}" for column in table.columns]
+    return table.rename_axis("team").reset_index()
+
+
+def _shares(content: Content, ranking: Ranking) -> dict[str, Any] | None:
+    """Return how often each team has each rank, shaded in steps of ten percent."""
+    table = ranking.rank_probabilities
+    if not 1 < len(table) <= WIDEST_MATRIX:
+        return None
+    rows = [
+        {
+            "team": clean_name(team),
+            "address": content.entries[str(team)],
+            "cells": [{"text": share_text(value), "shade": round(10 * float(value))} for value in values],
+        }
+        for team, values in zip(table.index, table.to_numpy(), strict=True)
+    ]
+    return {"heads": [str(column) for column in table.columns], "rows": rows}
+
+
+def summarise_boards(content: Content) -> pd.DataFrame:
+    """Return one row per ranking: who leads, the score, and whether the lead is real."""
+    rows = []
+    for one in content.board.everything:
+        lead = describe_lead(one)
+        top = records(one.table.head(1))
+        rows.append(
+            {
+                "kind": one.kind,
+                "benchmark": one.benchmark,
+                "split": one.split,
+                "title": one.title,
+                "metric": one.manifest.metric,
+                "direction": one.manifest.direction,
+                "ranked": len(one.table),
+                "unranked": len(one.unranked),
+                "leader": top[0]["team"] if top else "",
+                "score": top[0]["score"] if top else None,
+                "lead": lead.words,
+                "simulated": one.simulated,
+                "page": f"{content.boards[one.name]}.html",
+            }
+        )
+    return pd.DataFrame(rows).astype({"score": "float64"})

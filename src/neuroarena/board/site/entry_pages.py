@@ -1,0 +1,212 @@
+"""The page of one entry: its scores on all boards, how it compares with the others, and how it was made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import pandas as pd
+
+from neuroarena.board.entries import FLOORS, Entry
+from neuroarena.board.ranking import Ranking
+from neuroarena.board.site.bars import axis_of_ranking, draw_bars
+from neuroarena.board.site.board_pages import describe_entry, describe_verdict
+from neuroarena.board.site.leads import AGAINST_LEADER
+from neuroarena.board.site.pages import Content, Page
+from neuroarena.board.site.publications import find_publication
+from neuroarena.board.site.reruns import explain_rerun
+from neuroarena.board.wording import (
+    ROLE_WORDS,
+    clean_name,
+    interval_text,
+    is_known,
+    letters_text,
+    ranks_text,
+    rows_of,
+)
+from neuroarena.statistics.verdicts import BETTER
+
+# What a record says about an entry that is nobody's secret; contact addresses are not among it.
+SHOWN = {
+    "folder": "Folder",
+    "run_key": "Run key",
+    "kind": "Kind",
+    "neuroarena": "neuroarena",
+    "scorer_version": "Scorer",
+    "manifest_hash": "Hash of the rules",
+    "split_hash": "Hash of the split",
+    "encoder_weights": "Hash of the encoder",
+    "decoder_code": "Hash of the code",
+    "definition_evidence": "Definition known by",
+}
+
+
+def make_entry_pages(content: Content) -> list[Page]:
+    """Make one page per team."""
+    counts = _count_verdicts(content.board.rankings)
+    return [_make_page(content, team, counts) for team in content.teams]
+
+
+def _make_page(content: Content, team: str, counts: dict[tuple[str, str], list[int]]) -> Page:
+    entries = content.teams[team]
+    newest = entries[-1]
+    rows = [row for one in content.board.everything for row in _rows_of_team(content, one, team)]
+    history = [_describe_attempt(content, entry) for entry in entries]
+    ranked = [row for row in rows if row["rank"] is not None]
+    view = {
+        "team": clean_name(team),
+        "role": ROLE_WORDS.get(newest.role, newest.role),
+        "is_floor": newest.role in FLOORS,
+        "simulated": any(entry.simulated for entry in entries),
+        "description": clean_name(newest.provenance.get("description") or ""),
+        **describe_entry(newest),
+        "rows": rows,
+        "firsts": sum(row["rank"] == 1 for row in ranked),
+        "ranked": len(ranked),
+        "others": _compare(content, team, counts),
+        "history": history,
+        "reruns": _distinct_reruns(entries),
+        "publication": find_publication(newest.provenance.get("bibtex")),
+    }
+    data = {
+        "snapshot": content.sources.snapshot,
+        "team": team,
+        "role": newest.role,
+        "simulated": view["simulated"],
+        "boards": [row["data"] for row in rows],
+        "entries": [attempt["data"] for attempt in history],
+        "against": [other["data"] for other in view["others"]],
+        "bibtex": view["publication"]["bibtex"] if view["publication"] else None,
+    }
+    return Page(
+        address=content.entries[team],
+        title=clean_name(team),
+        template="entry.html.j2",
+        view=view,
+        data=data,
+        tables={"": pd.DataFrame([row["data"] for row in rows])},
+    )
+
+
+def _rows_of_team(content: Content, ranking: Ranking, team: str) -> Iterable[dict[str, Any]]:
+    head = {"kind": ranking.kind, "benchmark": ranking.benchmark, "split": ranking.split}
+    about = {"title": ranking.title, "address": content.boards[ranking.name], "metric": ranking.metric_title}
+    for at, row in enumerate(rows_of(ranking.table)):
+        if str(row.team) != team:
+            continue
+        number = {"rank": int(row.rank), "of": len(ranking.table), "score": float(row.score)}
+        bounds = {
+            name: _plain(getattr(row, name)) for name in ("ci95_low", "ci95_high", "delta_leader", "p_top1")
+        }
+        words = {name: _word(getattr(row, name)) for name in ("letters", "verdict_leader")}
+        axis = axis_of_ranking(ranking)
+        yield {
+            **about,
+            "rank": int(row.rank),
+            "of": len(ranking.table),
+            "score": interval_text(row.score, row.ci95_low, row.ci95_high),
+            "bar": draw_bars(ranking, axis)[at],
+            "letters": letters_text(row.letters),
+            "ranks": ranks_text(row.rank_low, row.rank_high),
+            "against_leader": describe_verdict(row.verdict_leader, AGAINST_LEADER) if at else None,
+            "data": {**head, **number, **bounds, **words, "reason": ""},
+        }
+    for row in rows_of(ranking.unranked):
+        if str(row.team) == team:
+            nothing = dict.fromkeys(("rank", "score", "ci95_low", "ci95_high", "delta_leader", "p_top1"))
+            words = {"letters": "", "verdict_leader": "", "reason": str(row.reason)}
+            yield {
+                **about,
+                "rank": None,
+                "reason": clean_name(row.reason),
+                "data": {**head, "of": len(ranking.table), **nothing, **words},
+            }
+
+
+def _plain(value: Any) -> float | None:
+    return float(value) if is_known(value) else None
+
+
+def _word(value: Any) -> str:
+    return str(value) if is_known(value) else ""
+
+
+def _describe_attempt(content: Content, entry: Entry) -> dict[str, Any]:
+    counts = any(entry is one for one in content.counted.values())
+    known = [
+        (label, clean_name(entry.provenance[name]))
+        for name, label in SHOWN.items()
+        if entry.provenance.get(name)
+    ]
+    seeds = entry.provenance.get("seeds") or []
+    known += [("Seeds", ", ".join(str(seed) for seed in seeds))] if seeds else []
+    time = f"{entry.time:%Y-%m-%d %H:%M} UTC"
+    data = {
+        "benchmark": entry.benchmark,
+        "split": entry.split,
+        "time": entry.time.isoformat(timespec="seconds"),
+        "counts": counts,
+        "reason": entry.reason,
+        **{name: entry.provenance.get(name) for name in SHOWN},
+    }
+    where = f"{entry.benchmark} · {entry.split}"
+    return {
+        "where": where,
+        "time": time,
+        "counts": counts,
+        "known": known,
+        "reason": entry.reason,
+        "data": data,
+    }
+
+
+def _distinct_reruns(entries: list[Entry]) -> list[dict[str, str]]:
+    found = {}
+    for entry in entries:
+        rerun = explain_rerun(entry)
+        found[rerun["command"]] = rerun
+    return list(found.values())
+
+
+def _count_verdicts(rankings: Iterable[Ranking]) -> dict[tuple[str, str], list[int]]:
+    """Count, for every ordered pair of teams, on how many tasks the first is better, and on how many both stand."""
+    counts: dict[tuple[str, str], list[int]] = {}
+    for one in rankings:
+        verdicts = one.verdicts
+        for above, below, said in zip(verdicts["a"], verdicts["c"], verdicts["verdict"], strict=True):
+            for pair, better in (
+                ((str(above), str(below)), said == BETTER),
+                ((str(below), str(above)), False),
+            ):
+                own = counts.setdefault(pair, [0, 0])
+                own[0] += better
+                own[1] += 1
+    return counts
+
+
+def _compare(content: Content, team: str, counts: dict[tuple[str, str], list[int]]) -> list[dict[str, Any]]:
+    rows = []
+    for other in content.board.teams:
+        better, together = counts.get((team, other), [0, 0])
+        if not together:
+            continue
+        worse = counts[other, team][0]
+        rest = together - better - worse
+        rows.append(
+            {
+                "team": clean_name(other),
+                "address": content.entries[other],
+                "better": better,
+                "worse": worse,
+                "rest": rest,
+                "together": together,
+                "data": {
+                    "team": other,
+                    "better": better,
+                    "worse": worse,
+                    "not_settled": rest,
+                    "boards": together,
+                },
+            }
+        )
+    return rows

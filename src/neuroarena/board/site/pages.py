@@ -1,0 +1,112 @@
+"""The pages of a site as data: what each shows, and the same content for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import pandas as pd
+
+from neuroarena.board.board import Board
+from neuroarena.board.entries import Entry
+from neuroarena.board.ranking import Ranking
+from neuroarena.board.site.names import assign_slugs
+from neuroarena.board.site.settings import Settings, TextPage
+from neuroarena.board.site.sources import Sources
+
+
+@dataclass(frozen=True, eq=False)
+class Page:
+    """One page.
+
+    Attributes
+    ----------
+    address : str
+        Within the site, without an ending: ``boards/onset-within``.
+    title, template : str
+    view : mapping
+        What the template shows, as texts.
+    data : mapping
+        The same content for programs, written as JSON.
+    tables : mapping of str to DataFrame
+        Written as CSV and parquet; the name is put after that of the page, "" for the page's own.
+    """
+
+    address: str
+    title: str
+    template: str
+    view: Mapping[str, Any]
+    data: Mapping[str, Any]
+    tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+
+    @property
+    def root(self) -> str:
+        """The way from the page to the top of the site, as links begin."""
+        return "../" * self.address.count("/")
+
+
+@dataclass(frozen=True, eq=False)
+class Content:
+    """Everything that the pages of a site are made from.
+
+    Attributes
+    ----------
+    board : Board
+    sources : Sources
+    settings : Settings
+    texts : tuple of TextPage
+    frozen : bool
+        Whether this is the last state of the board.
+    """
+
+    board: Board
+    sources: Sources
+    settings: Settings = field(default_factory=Settings)
+    texts: tuple[TextPage, ...] = ()
+    frozen: bool = False
+
+    @property
+    def title(self) -> str:
+        """The title of the site."""
+        return self.settings.title or " and ".join(dict.fromkeys(one.family for one in self.board.rankings))
+
+    @cached_property
+    def boards(self) -> dict[str, str]:
+        """Name of a ranking -> address of its page."""
+        slugs = assign_slugs(one.name for one in self.board.everything)
+        return {name: f"boards/{slug}" for name, slug in slugs.items()}
+
+    @cached_property
+    def teams(self) -> dict[str, list[Entry]]:
+        """Team -> its entries, oldest first."""
+        found: dict[str, list[Entry]] = {}
+        for entry in sorted(self.sources.entries, key=lambda one: (one.time, one.benchmark, one.split)):
+            found.setdefault(entry.team, []).append(entry)
+        return {team: found[team] for team in sorted(found)}
+
+    @cached_property
+    def entries(self) -> dict[str, str]:
+        """Team -> address of its page."""
+        return {team: f"entries/{slug}" for team, slug in assign_slugs(self.teams).items()}
+
+    @cached_property
+    def counted(self) -> dict[tuple[str, str, str], Entry]:
+        """(team, benchmark, split) -> the entry that counts there, as far as the ranking says which."""
+        chosen = {}
+        for one in self.board.rankings:
+            for said in one.provenance.get("entries", []):
+                for entry in self.teams.get(said["team"], []):
+                    same = (entry.family, entry.task, entry.split) == (one.family, one.task, one.split)
+                    if (
+                        same
+                        and entry.time.isoformat(timespec="seconds") == said["time"]
+                        and (entry.provenance.get("run_key") == said["run_key"])
+                    ):
+                        chosen[entry.team, one.name, one.split] = entry
+        return chosen
+
+    def entry_of(self, ranking: Ranking, team: str) -> Entry:
+        """Return the entry of a team that a ranking shows; on an overall, one of its newest."""
+        return self.counted.get((team, ranking.name, ranking.split)) or self.teams[team][-1]

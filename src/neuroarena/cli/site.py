@@ -1,0 +1,66 @@
+"""``neuroarena site``: a board as a folder of pages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from neuroarena.cli.boards import AllowMixed, RulesOption, rank_entries, read_typed_rules
+from neuroarena.cli.options import Json
+from neuroarena.cli.output import print_json
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Build a board as a folder of pages, which needs no server.",
+)
+
+
+@app.command("build")
+def build(
+    sources: Annotated[
+        list[Path],
+        typer.Argument(help="Folders of results, or of submissions that an importer recognises, in any mix."),
+    ],
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out", "-o", metavar="DIR", help="Folder of the site; an older site there is replaced."
+        ),
+    ],
+    about: Annotated[
+        Path | None,
+        typer.Option(
+            "--about",
+            metavar="DIR",
+            help="Folder with site.toml (title, authors, ...) and pages such as faq.md.",
+        ),
+    ] = None,
+    title: Annotated[str | None, typer.Option("--title", help="Title of the site.")] = None,
+    rules_from: RulesOption = None,
+    allow_mixed: AllowMixed = False,
+    frozen: Annotated[
+        bool,
+        typer.Option("--frozen", help="Mark the site as the final state; it is never replaced afterwards."),
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Build a site that is read from a disk or any static host: boards, entries, method, and tables for programs."""
+    from neuroarena.board.site import build_site, read_settings, read_sources
+
+    settings, texts = read_settings(about)
+    if title is not None:
+        settings = settings.model_copy(update={"title": title})
+    read = read_sources(sources, allow_mixed=allow_mixed)
+    board = rank_entries(
+        list(read.entries), read_typed_rules(None, None, None, None, False, rules_from), allow_mixed
+    )
+    made = build_site(board, read, out, settings=settings, texts=texts, frozen=frozen)
+    if as_json:
+        print_json({**made, "out": str(out)})
+        return
+    print(
+        f"{out / 'index.html'}: {len(made['pages'])} pages, snapshot {read.short}, last update {made['last_update']}"
+    )
