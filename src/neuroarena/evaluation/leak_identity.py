@@ -56,13 +56,18 @@ def identity_probes(benchmark: Benchmark, split: Split) -> list[Probe]:
     list of Probe
         One for each level that the table has, one for samples, and one for targets that belong to people.
     """
-    table = benchmark.examples.set_index("id", drop=False)
+    table = benchmark.examples
+    row_of = {example: row for row, example in enumerate(table["id"].tolist())}
     # Validation parts choose a model and are not learned from: published folds take them from the judged session.
-    folds = [(table.loc[list(fold.train)], table.loc[list(fold.test)]) for fold in split.folds]
-    return [*_levels(table, folds, split), _samples(folds, split), *_traits(table, folds)]
+    folds = [
+        tuple(np.array([row_of[each] for each in part], dtype=np.intp) for part in (fold.train, fold.test))
+        for fold in split.folds
+    ]
+    return [*_levels(table, folds, split), _samples(table, folds, split), *_traits(table, folds)]
 
 
-Folds = list[tuple[pd.DataFrame, pd.DataFrame]]
+# Rows of the table in the training part and in the test part of each fold: some splits have thousands of folds.
+Folds = list[tuple[np.ndarray, ...]]
 
 
 def _levels(table: pd.DataFrame, folds: Folds, split: Split) -> Iterator[Probe]:
@@ -71,15 +76,17 @@ def _levels(table: pd.DataFrame, folds: Folds, split: Split) -> Iterator[Probe]:
     others = [name for name in promised if name in table and name not in present]
     for name in (*present, *others):
         columns = [*present[: present.index(name) + 1]] if name in present else [name]
-        if len(table[columns].drop_duplicates()) < 2 and name not in promised:
+        names = table[columns].astype(str).agg("/".join, axis=1)
+        codes, values = pd.factorize(names)
+        if len(values) < 2 and name not in promised:
             continue
         shared, asked, example = 0, 0, ""
         for train, test in folds:
-            known = set(map(tuple, train[columns].astype(str).to_numpy()))
-            own = list(map(tuple, test[columns].astype(str).to_numpy()))
-            twice = [each for each in own if each in known]
-            shared, asked = shared + len(twice), asked + len(own)
-            example = example or (f", for example {'/'.join(twice[0])}" if twice else "")
+            known = np.zeros(len(values), dtype=bool)
+            known[codes[train]] = True
+            twice = test[known[codes[test]]]
+            shared, asked = shared + len(twice), asked + len(test)
+            example = example or (f", for example {names.iloc[twice[0]]}" if len(twice) else "")
         excluded = name in promised
         what = f"examples of a test part whose {name} is also in its training part (share){example}"
         if excluded:
@@ -91,23 +98,22 @@ def _levels(table: pd.DataFrame, folds: Folds, split: Split) -> Iterator[Probe]:
         )
 
 
-def _samples(folds: Folds, split: Split) -> Probe:
+def _samples(table: pd.DataFrame, folds: Folds, split: Split) -> Probe:
     """Look for windows of a test part that overlap windows of its training part."""
+    starts, stops = (table[name].to_numpy(dtype=np.int64) for name in ("start", "stop"))
+    # Recordings are laid one after the other, so that one search serves all of them.
+    places = pd.factorize(table["recording"])[0] * (int(stops.max()) + 1)
+    starts, stops = starts + places, stops + places
     shared, asked, example = 0, 0, ""
     for train, test in folds:
-        spans = {key: _merge_spans(own) for key, own in train.groupby("recording")}
-        for key, own in test.groupby("recording"):
-            asked += len(own)
-            if key not in spans:
-                continue
-            starts, stops = spans[key]
-            # The first stretch of training that ends after a window begins, if it begins before the window ends.
-            place = np.searchsorted(stops, own["start"].to_numpy(), side="right")
-            inside = place < len(starts)
-            inside[inside] = starts[place[inside]] < own["stop"].to_numpy()[inside]
-            shared += int(inside.sum())
-            if inside.any() and not example:
-                example = f", for example {own['id'].to_numpy()[inside][0]}"
+        firsts, lasts = _merge_spans(starts[train], stops[train])
+        # The first stretch of training that ends after a window begins, if it begins before the window ends.
+        place = np.searchsorted(lasts, starts[test], side="right")
+        inside = place < len(firsts)
+        inside[inside] = firsts[place[inside]] < stops[test][inside]
+        shared, asked = shared + int(inside.sum()), asked + len(test)
+        if inside.any() and not example:
+            example = f", for example {table['id'].iloc[test[inside][0]]}"
     declared = "sample" in split.crosses
     what = f"examples of a test part that overlap samples of its training part (share){example}"
     why = (
@@ -120,11 +126,10 @@ def _samples(folds: Folds, split: Split) -> Probe:
     )
 
 
-def _merge_spans(rows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+def _merge_spans(starts: np.ndarray, stops: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Join windows into stretches that do not touch: starts and stops, sorted."""
-    ordered = rows.sort_values("start")
-    starts, stops = ordered["start"].to_numpy(dtype=np.int64), ordered["stop"].to_numpy(dtype=np.int64)
-    reach = np.maximum.accumulate(stops)
+    order = np.argsort(starts)
+    starts, reach = starts[order], np.maximum.accumulate(stops[order])
     first = np.concatenate([[True], starts[1:] > reach[:-1]])
     last = np.concatenate([first[1:], [True]])
     return starts[first], reach[last]
@@ -137,10 +142,12 @@ def _traits(table: pd.DataFrame, folds: Folds) -> Iterator[Probe]:
     several = several[several["size"] > 1]
     if len(several) < 2 or (several["nunique"] > 1).any() or targets.nunique() < 2:
         return
+    people, names = pd.factorize(table["subject"])
     shared = asked = 0
     for train, test in folds:
-        shared += int(test["subject"].isin(set(train["subject"])).sum())
-        asked += len(test)
+        known = np.zeros(len(names), dtype=bool)
+        known[people[train]] = True
+        shared, asked = shared + int(known[people[test]].sum()), asked + len(test)
     what = "examples of a test part whose person is in its training part, where each person has one target (share)"
     why = "who it is tells the answer, and a person is easily recognised"
     yield Probe("identity", shared > 0, what, shared / max(1, asked), 0.0, None, False, why)
