@@ -76,7 +76,8 @@ def _levels(table: pd.DataFrame, folds: Folds, split: Split) -> Iterator[Probe]:
     others = [name for name in promised if name in table and name not in present]
     for name in (*present, *others):
         columns = [*present[: present.index(name) + 1]] if name in present else [name]
-        names = table[columns].astype(str).agg("/".join, axis=1)
+        parts = zip(*(table[column].tolist() for column in columns), strict=True)
+        names = np.array(["/".join(map(str, part)) for part in parts], dtype=object)
         codes, values = pd.factorize(names)
         if len(values) < 2 and name not in promised:
             continue
@@ -86,7 +87,7 @@ def _levels(table: pd.DataFrame, folds: Folds, split: Split) -> Iterator[Probe]:
             known[codes[train]] = True
             twice = test[known[codes[test]]]
             shared, asked = shared + len(twice), asked + len(test)
-            example = example or (f", for example {names.iloc[twice[0]]}" if len(twice) else "")
+            example = example or (f", for example {names[twice[0]]}" if len(twice) else "")
         excluded = name in promised
         what = f"examples of a test part whose {name} is also in its training part (share){example}"
         if excluded:
