@@ -42,7 +42,9 @@ def test_decoders_of_signals_and_models_of_vision_are_listed_and_found_by_their_
     assert {row["for"] for row in listed} == {"signals", "vision"}
     models = families_with("models")
     for row in listed:
-        if row["for"] == "signals":
+        if row["from"] == "braindecode":
+            assert load_decoder(row["name"]).build == row["name"].removeprefix("braindecode/")
+        elif row["for"] == "signals":
             assert callable(DECODERS.get(row["name"]))
         else:
             (owner,) = [family for family, offered in models.items() if row["name"] in offered]

@@ -41,6 +41,7 @@ FACES: dict[str, str] = {
     "model_check": "how a model that is shown stimuli is checked, by its name",
     "models": "models that are shown stimuli, by name, each with a description",
     "scaffold": "skeletons that `neuroarena new benchmark --kind` writes, by kind",
+    "zoo_imports": "what must be called before a zoo of networks can be imported",
     "demo": "what `neuroarena demo` runs",
 }
 

@@ -152,13 +152,18 @@ def _benchmarks(every_definition: bool, of_family: str | None) -> list[dict[str,
 
 
 def _decoders() -> list[dict[str, Any]]:
-    from neuroarena.decoders import DECODERS, describe_decoder
+    from neuroarena.decoders import DECODERS, describe_decoder, zoo_models
 
     rows = [
         {"name": name, "for": "signals", "what": describe_decoder(name), "from": DECODERS.origin(name)}
         for name in DECODERS.names()
     ]
-    return [*rows, *_models()]
+    what = "Network of the braindecode zoo, trained from random weights."
+    zoo = [
+        {"name": f"braindecode/{name}", "for": "signals", "what": what, "from": "braindecode"}
+        for name in zoo_models()
+    ]
+    return [*rows, *zoo, *_models()]
 
 
 def _models() -> Iterator[dict[str, Any]]:

@@ -11,6 +11,7 @@ from neuroarena.decoders.names import DECODERS, describe_decoder, load_decoder
 from neuroarena.decoders.sklearn_adapter import SklearnDecoder, from_sklearn
 from neuroarena.decoders.streams import StreamDecoder, StreamMeta, drive
 from neuroarena.decoders.torch_adapter import TorchDecoder, from_torch
+from neuroarena.decoders.zoo import from_braindecode, zoo_models
 
 __all__ = [
     "DECODERS",
@@ -30,9 +31,11 @@ __all__ = [
     "check_decoder",
     "describe_decoder",
     "drive",
+    "from_braindecode",
     "from_sklearn",
     "from_torch",
     "load_decoder",
     "n_examples",
     "part_targets",
+    "zoo_models",
 ]

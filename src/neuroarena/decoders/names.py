@@ -8,6 +8,7 @@ from typing import Any
 from neuroarena.benchmarks.faces import families_with
 from neuroarena.decoders.decoder import Decoder
 from neuroarena.decoders.streams import StreamDecoder
+from neuroarena.decoders.zoo import PREFIX, from_braindecode
 from neuroarena.errors import InputError
 from neuroarena.registry import Registry
 
@@ -56,6 +57,8 @@ def load_decoder(name: str, **parameters: Any) -> Decoder:
     InputError
         When what the name stands for is not a decoder.
     """
+    if name.startswith(PREFIX):
+        return from_braindecode(name.removeprefix(PREFIX), **parameters)
     if ":" not in name and name not in DECODERS.names():
         _refuse_model(name)
     found = DECODERS.get(name)

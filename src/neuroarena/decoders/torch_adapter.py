@@ -4,30 +4,49 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from neuroarena.decoders.alignment import Alignment, stack
-from neuroarena.decoders.decoder import Context, Part, part_targets
+from neuroarena.decoders.decoder import Context, Group, Part
+from neuroarena.decoders.networks.goals import goal_for
 from neuroarena.decoders.networks.training import (
     Schedule,
+    choose_device,
     import_torch,
-    negative_loss,
     outputs,
     private_torch,
-    probabilities,
 )
 from neuroarena.decoders.networks.training import train as train_network
+from neuroarena.errors import InputError
 from neuroarena.features import FeatureChain
 
 
 @dataclass
 class TorchDecoder:
-    """A torch network trained with cross-entropy and Adam.
+    """A torch network trained with Adam: cross-entropy for classes, squared error for numbers and vectors.
 
-    The network is made by ``build(input_shape, n_classes)``, where the input shape is that of one
-    example, (channels, ...). With a validation part the epoch of lowest validation loss is kept.
+    Parameters
+    ----------
+    build : callable
+        ``build(input_shape, n_outputs)`` makes the network; the input shape is that of one example, (channels, ...),
+        and it returns one output per class, or per number of a target.
+    features : FeatureChain
+        Stateless preprocessing.
+    epochs : int
+        Passes over the training part. With a validation part the epoch of lowest validation loss is kept.
+    batch_size : int
+    learning_rate, weight_decay : float
+        Of Adam.
+    standardise : bool
+        Scale every channel to mean 0 and deviation 1 on the training part.
+    patience : int, optional
+        Epochs without a lower validation loss after which training stops; without a validation part all are run.
+    device : str
+        As torch names it; "auto" is the first GPU, else the processor.
+    mixed_precision : bool
+        On a GPU, compute in bfloat16 where that is safe.
     """
 
     build: Callable[[tuple[int, ...], int], Any]
@@ -37,32 +56,72 @@ class TorchDecoder:
     learning_rate: float = 1e-3
     weight_decay: float = 0.0
     standardise: bool = True
+    patience: int | None = None
+    device: str = "auto"
+    mixed_precision: bool = True
 
-    def fit(
-        self, train: Part, validation: Part | None = None, context: Context | None = None
-    ) -> TorchDecoder:
-        """Train from a seeded start, and keep the best epoch on the validation part, or else the last."""
+    def fit(self, train: Part, validation: Part | None = None, context: Context | None = None) -> Self:
+        """Train from a seeded start, and keep the best epoch on the validation part, or else the last.
+
+        Raises
+        ------
+        MissingDependency
+            When torch is not installed.
+        InputError
+            For a device that is not there, a kind of prediction that is not made, or outputs of a wrong shape.
+        """
         torch = import_torch("A torch decoder")
         context = context or Context()
-        self.classes_ = context.classes
-        self.alignment_ = Alignment.between([*(group.channels for group in train), *context.test_channels])
-        inputs, targets = self._tensor(train, fit=True), torch.as_tensor(part_targets(train, self.classes_))
+        given = [group.channels for group in train]
+        self.alignment_ = Alignment.between([*given, *context.test_channels])
+        self.goal_ = goal_for(train, context)
+        inputs, targets = self._tensor(train, fit=True), torch.as_tensor(self.goal_.targets(train))
         held_out = None
         if validation:
-            held_out = self._tensor(validation), torch.as_tensor(part_targets(validation, self.classes_))
-        schedule = Schedule(self.epochs, self.batch_size, self.learning_rate, self.weight_decay)
+            held_out = self._tensor(validation), torch.as_tensor(self.goal_.targets(validation))
+        schedule = self._schedule(torch)
         # One thread and a private seed: the same numbers whatever ran before in this process.
         with private_torch(torch, seed=int(context.rng.integers(2**63))):
-            self.network_ = self.build(tuple(inputs.shape[1:]), len(self.classes_))
+            self.network_ = self.make_network(tuple(inputs.shape[1:]), self.goal_.n_outputs, train[0])
+            self.network_.to(schedule.device)
+            self._check_outputs(inputs[:2])
+            loss = self.goal_.loss
             self.course_ = train_network(
-                self.network_, inputs, targets, schedule, held_out, judge=negative_loss
+                self.network_, inputs, targets, schedule, held_out, lambda *pair: -float(loss(*pair)), loss
             )
         return self
 
+    def make_network(self, shape: tuple[int, ...], n_outputs: int, group: Group) -> Any:
+        """Make the untrained network for examples of a shape; `group` is one that it will be trained on."""
+        return self.build(shape, n_outputs)
+
     def predict(self, test: Part) -> np.ndarray:
-        """Return the softmax of the network's outputs."""
-        with private_torch(import_torch("A torch decoder")):
-            return probabilities(outputs(self.network_, self._tensor(test), self.batch_size))
+        """Return probabilities (n, classes), numbers (n,) or vectors (n, length)."""
+        torch = import_torch("A torch decoder")
+        with private_torch(torch):
+            said = outputs(self.network_, self._tensor(test), self.batch_size, self._schedule(torch).device)
+            return self.goal_.predictions(said)
+
+    def _schedule(self, torch: Any) -> Schedule:
+        device = choose_device(torch, self.device)
+        return Schedule(
+            self.epochs,
+            self.batch_size,
+            self.learning_rate,
+            self.weight_decay,
+            patience=self.patience,
+            device=device,
+            mixed_precision=self.mixed_precision and device.startswith("cuda"),
+        )
+
+    def _check_outputs(self, few: Any) -> None:
+        """Refuse a network whose outputs no goal can read, before hours are spent."""
+        shape = tuple(outputs(self.network_, few, len(few), self._schedule(import_torch("")).device).shape)
+        if shape != (len(few), self.goal_.n_outputs):
+            raise InputError(
+                f"{type(self.network_).__name__} returns outputs of shape {shape} for {len(few)} examples; expected "
+                f"({len(few)}, {self.goal_.n_outputs}): one per class, or per number of a target."
+            )
 
     def _tensor(self, part: Part, fit: bool = False) -> Any:
         """Stack a part as one tensor (examples, channels, ...), standardised per channel."""
@@ -82,8 +141,9 @@ class TorchDecoder:
 def from_torch(
     build: Callable[[tuple[int, ...], int], Any], features: FeatureChain | None = None, **training: Any
 ) -> TorchDecoder:
-    """Make a decoder from a torch network: ``build(input_shape, n_classes) -> torch.nn.Module``.
+    """Make a decoder from a torch network: ``build(input_shape, n_outputs) -> torch.nn.Module``.
 
-    `training` takes ``epochs``, ``batch_size``, ``learning_rate``, ``weight_decay`` and ``standardise``.
+    `training` takes the other parameters of :class:`TorchDecoder`: ``epochs``, ``batch_size``, ``learning_rate``,
+    ``weight_decay``, ``standardise``, ``patience``, ``device`` and ``mixed_precision``.
     """
     return TorchDecoder(build, features or FeatureChain(), **training)

@@ -9,6 +9,7 @@ from neuroarena.features.band_pass import BandPass
 from neuroarena.features.chain import FeatureChain, FeatureStep
 from neuroarena.features.contacts import Contact, contact_of
 from neuroarena.features.filters import Downsample, Notch
+from neuroarena.features.interpolation import InterpolateChannels
 from neuroarena.features.regions import region_average, shared_regions
 from neuroarena.features.rereference import Bipolar, CommonAverage, Laplacian
 from neuroarena.features.spectrogram import Spectrogram
@@ -24,6 +25,7 @@ __all__ = [
     "Downsample",
     "FeatureChain",
     "FeatureStep",
+    "InterpolateChannels",
     "Laplacian",
     "Notch",
     "Spectrogram",

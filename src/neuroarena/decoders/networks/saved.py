@@ -39,8 +39,10 @@ def save_network(decoder: Any, path: str | Path, **note: Any) -> None:
     """
     if not hasattr(decoder, "network_"):
         raise NeuroarenaError(f"{type(decoder).__name__} has no network yet. Fit it before saving it.")
-    if decoder.alignment_.regions is not None:
-        raise NeuroarenaError(f"{type(decoder).__name__} was fitted on region averages, which are not saved.")
+    if decoder.alignment_ != Alignment(None):
+        raise NeuroarenaError(
+            f"{type(decoder).__name__} was fitted on recordings with different channels; what they share is not saved."
+        )
     goal: Goal = decoder.goal_
     tensors = {f"{_NETWORK}{name}": value for name, value in decoder.network_.state_dict().items()}
     arrays = {"mean": decoder.mean_, "scale": decoder.scale_}

@@ -38,6 +38,10 @@ class Schedule:
         Epochs without an improvement after which training stops; None to run all epochs.
     tolerance : float
         An epoch is an improvement when it is judged better than the best by more than this.
+    device : str
+        Where the network is; batches are sent there one by one.
+    mixed_precision : bool
+        Compute in bfloat16 where that is safe; on a GPU only.
 
     Raises
     ------
@@ -52,6 +56,8 @@ class Schedule:
     shuffle: bool = True
     patience: int | None = None
     tolerance: float = 0.0
+    device: str = "cpu"
+    mixed_precision: bool = False
 
     def __post_init__(self) -> None:
         for name in ("max_epochs", "batch_size", "patience"):
@@ -91,6 +97,24 @@ def import_torch(purpose: str) -> Any:
     except ImportError as error:
         raise MissingDependency("PyTorch", "torch", purpose) from error
     return torch
+
+
+def choose_device(torch: Any, device: str) -> str:
+    """Return the device that a name stands for: "auto" is the first GPU, else the processor.
+
+    Raises
+    ------
+    InputError
+        When torch does not know the name, or has no such device.
+    """
+    if device == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError) as error:
+        said = " ".join(str(error).split())[:120]
+        raise InputError(f'The device "{device}" cannot be used: {said}. Use "auto" or "cpu".') from error
+    return device
 
 
 @contextmanager
@@ -152,7 +176,7 @@ def train(
         _one_epoch(network, optimiser, inputs, targets, schedule, epoch, loss)
         if held_out is None or judge is None:
             continue
-        said = outputs(network, held_out[0], schedule.batch_size)
+        said = outputs(network, held_out[0], schedule.batch_size, schedule.device)
         _check_finite(said, "an output for held-out items", epoch, schedule)
         course.scores.append(judge(said, held_out[1]))
         waited += 1
@@ -167,8 +191,13 @@ def train(
 def _one_epoch(
     network: Any, optimiser: Any, inputs: Any, targets: Any, schedule: Schedule, epoch: int, loss: Loss
 ) -> None:
+    import torch
+
+    device = schedule.device
+
     def backward(rows: Any) -> float:
-        value = loss(network(inputs[rows]), targets[rows])
+        with torch.autocast(device.partition(":")[0], torch.bfloat16, enabled=schedule.mixed_precision):
+            value = loss(network(inputs[rows].to(device)), targets[rows].to(device))
         _check_finite(value, "the loss", epoch, schedule)
         value.backward()
         return float(value.detach())
@@ -198,13 +227,13 @@ def _batches(n: int, schedule: Schedule) -> Iterator[Any]:
         yield from (slice(first, first + schedule.batch_size) for first in range(0, n, schedule.batch_size))
 
 
-def outputs(network: Any, inputs: Any, batch_size: int) -> Any:
-    """Compute the outputs of a network for every input, without training: tensor (n, classes)."""
+def outputs(network: Any, inputs: Any, batch_size: int, device: str = "cpu") -> Any:
+    """Compute the outputs of a network for every input, without training: tensor (n, classes) on the processor."""
     import torch
 
     network.eval()
     with torch.no_grad():
-        return torch.cat([network(rows) for rows in inputs.split(batch_size)])
+        return torch.cat([network(rows.to(device)).cpu() for rows in inputs.split(batch_size)])
 
 
 def probabilities(said: Any) -> np.ndarray:
@@ -220,10 +249,3 @@ def auroc(said: Any, targets: Any) -> float:
     scores, truth = probabilities(said), targets.numpy()
     classes = [1] if scores.shape[1] == 2 else np.unique(truth)
     return float(np.mean([binary_auroc(scores[:, number], truth == number) for number in classes]))
-
-
-def negative_loss(said: Any, targets: Any) -> float:
-    """Judge outputs by their negative cross-entropy."""
-    import torch
-
-    return -float(torch.nn.functional.cross_entropy(said, targets))

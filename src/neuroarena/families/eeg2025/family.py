@@ -65,6 +65,7 @@ class Eeg2025:
     title = "EEG Foundation Challenge 2025: response times and psychopathology from EEG"
     definitions = DEFINITIONS
     code_contract = "neuroarena.families.eeg2025.code_submissions:CONTRACT"
+    zoo_imports = "neuroarena.families.eeg2025.guest.zoo_names:prepare_imports"
     competition = "neuroarena.families.eeg2025/competition.toml"
     importers = "neuroarena.families.eeg2025.importer:IMPORTERS"
     overall = Overall.from_toml(Path(__file__).with_name("overall.toml"))

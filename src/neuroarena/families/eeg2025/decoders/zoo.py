@@ -2,36 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from neuroarena.decoders.networks.decoder import NetworkDecoder
-from neuroarena.errors import InputError, MissingDependency
-from neuroarena.families.eeg2025.guest.zoo_names import prepare_imports
+from neuroarena.decoders.zoo import import_zoo
+from neuroarena.errors import InputError
 from neuroarena.features import FeatureChain
-
-
-def import_zoo(who: str) -> Any:
-    """Import the models of braindecode.
-
-    See :func:`neuroarena.families.eeg2025.guest.zoo_names.prepare_imports` for what it needs beside a CPU torch.
-
-    Raises
-    ------
-    MissingDependency
-        When braindecode is not installed: it comes with the extra "zoo".
-    """
-    if importlib.util.find_spec("braindecode") is None:
-        raise MissingDependency("braindecode", "zoo", who)
-    prepare_imports()
-    try:
-        import braindecode.models as models
-    except (ImportError, OSError) as error:
-        raise MissingDependency(f"a braindecode that can be imported ({error})", "zoo", who) from error
-    return models
 
 
 @dataclass
