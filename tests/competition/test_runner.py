@@ -16,6 +16,7 @@ from neuroarena.competition.intake import submit
 from neuroarena.competition.receipts import read_receipt
 from neuroarena.competition.tables import ANSWER, RUN
 from neuroarena.competition.worker import work
+from neuroarena.errors import NeuroarenaError
 from neuroarena.evaluation.questions import Questions, write_questions
 from neuroarena.sandbox.guests import SandboxFailed
 from neuroarena.sandbox.selftest import Probe, SelfTest, WallsOpen
@@ -160,3 +161,14 @@ def test_a_worker_whose_walls_are_open_takes_no_code(
     )
     with pytest.raises(WallsOpen, match="No code is accepted"):
         work(arena, ["cpu"], until_idle=True)
+
+
+def test_code_of_a_sealed_phase_needs_limits_of_the_kernel_or_an_organiser_who_accepts_others(
+    code_arena: Arena, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(runner, "can_limit", lambda: False)
+    runner.require_hard_limits(code_arena, "warm-up")
+    with pytest.raises(NeuroarenaError, match=r"sealed.*no control group.*--soft-limits"):
+        runner.require_hard_limits(code_arena, "sealed")
+    runner.accept_soft_limits(code_arena)
+    runner.require_hard_limits(code_arena, "sealed")

@@ -47,13 +47,23 @@ def selftest(
         raise typer.Exit(1)
 
 
-def runtime(as_json: Json = False) -> None:
+def runtime(
+    lock: Annotated[
+        Path | None,
+        typer.Option(
+            "--lock", metavar="FILE", help="Compare with this file; it is written where there is none."
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
     """Build what submitted code runs in, unless it is there, and print its digest and libraries."""
     from neuroarena.evaluation import TerminalProgress
-    from neuroarena.sandbox.runtime import find_runtime
+    from neuroarena.sandbox.runtime import check_lock, find_runtime
 
     with TerminalProgress() as progress:
         found = find_runtime(progress)
+    if lock is not None:
+        check_lock(found, lock)
     if as_json:
         print_json({"digest": found.digest, "folder": str(found.folder), "packages": list(found.packages)})
         return

@@ -166,6 +166,12 @@ def worker(
     until_idle: Annotated[
         bool, typer.Option("--until-idle", help="End when there is nothing to do.")
     ] = False,
+    soft_limits: Annotated[
+        bool,
+        typer.Option(
+            "--soft-limits", help="Run code of sealed phases where no control group enforces its limits."
+        ),
+    ] = False,
 ) -> None:
     """Check and score submissions until stopped; any number of workers share the work."""
     import signal
@@ -173,6 +179,7 @@ def worker(
     import threading
 
     from neuroarena.competition import open_arena, work
+    from neuroarena.competition.runner import accept_soft_limits
     from neuroarena.competition.worker import LABELS
     from neuroarena.errors import InputError
 
@@ -188,9 +195,12 @@ def worker(
     def report(job: Job, outcome: str) -> None:
         print(f"{job.run}  {job.state}  {outcome}", file=sys.stderr)
 
+    opened = open_arena(arena)
     if {"cpu", "gpu"} & set(wanted):
         prepare_sandbox()
-    done = work(open_arena(arena), wanted, until_idle=until_idle, stop=stop, report=report)
+    if soft_limits:
+        accept_soft_limits(opened)
+    done = work(opened, wanted, until_idle=until_idle, stop=stop, report=report)
     print(f"{done} jobs done" if done != 1 else "1 job done")
 
 

@@ -16,21 +16,23 @@ from typing import Any
 
 import pandas as pd
 
-from neuroarena.competition.arena import Arena
+from neuroarena.competition.arena import Arena, read_about, write_about
 from neuroarena.competition.artifacts import Artifact
 from neuroarena.competition.checking import ENDING
+from neuroarena.competition.events import append_event
 from neuroarena.competition.failures import Failure, fail_run, keep_log
 from neuroarena.competition.intake import read_submission
 from neuroarena.competition.queue import Fenced, Job, change_state, hand_on
 from neuroarena.competition.tables import ANSWER, RUN
 from neuroarena.competition.tracks import Track
-from neuroarena.errors import InputError
+from neuroarena.errors import InputError, NeuroarenaError
 from neuroarena.evaluation.code import find_contract
 from neuroarena.evaluation.model_contract import Answered, Asking
 from neuroarena.evaluation.questions import open_questions
 from neuroarena.progress import Progress
 from neuroarena.sandbox import Control, Limits
 from neuroarena.sandbox.archives import SubmissionRefused
+from neuroarena.sandbox.cgroups import can_limit
 from neuroarena.sandbox.guests import SubmissionFailed
 from neuroarena.sandbox.selftest import require_walls
 
@@ -73,6 +75,7 @@ def run_code(arena: Arena, job: Job, cancel: threading.Event | None = None) -> N
     row = read_submission(arena, job.submission)
     track = arena.competition.track(row["track"])
     require_walls([arena.vault.folder, arena.folder])
+    require_hard_limits(arena, row["phase"])
     with _named(arena.artifacts.open(row["sha256"], ENDING["code"]), row["file"]) as code:
         try:
             answered = _ask(arena, job, row, track, code, Control(cancel))
@@ -86,6 +89,32 @@ def run_code(arena: Arena, job: Job, cancel: threading.Event | None = None) -> N
             )
             return
     _keep(arena, job, answered)
+
+
+def require_hard_limits(arena: Arena, phase: str) -> None:
+    """Refuse to run code of a sealed phase where the kernel does not enforce its limits, unless that was accepted.
+
+    Raises
+    ------
+    NeuroarenaError
+    """
+    if not arena.competition.phase(phase).sealed or can_limit():
+        return
+    with arena.store.reading() as connection:
+        accepted = read_about(connection, "soft_limits") == "accepted"
+    if not accepted:
+        raise NeuroarenaError(
+            f'The phase "{phase}" is sealed, and no control group can be written here: limits would be looked after '
+            "instead of enforced. Run the worker where one can, or accept that: neuroarena worker --soft-limits"
+        )
+
+
+def accept_soft_limits(arena: Arena) -> None:
+    """Accept that limits of sealed phases are looked after instead of enforced; the events say so."""
+    with arena.store.writing() as connection:
+        write_about(connection, "soft_limits", "accepted")
+        now = arena.store.clock(connection)
+        append_event(connection, now, "organiser", "soft-limits", arena.competition.name, {"accepted": True})
 
 
 def _ask(arena: Arena, job: Job, row: dict[str, Any], track: Track, code: Path, control: Control) -> Answered:

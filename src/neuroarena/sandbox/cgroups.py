@@ -205,6 +205,15 @@ def _write_limits(controller: str, version: int, folder: Path, limits: Limits) -
         (folder / swap).write_text(most)
 
 
+def can_limit() -> bool:
+    """Return whether the kernel can enforce limits on memory and processes here."""
+    group = Cgroup.create(Limits())
+    try:
+        return set(group.folders) == set(CONTROLLERS)
+    finally:
+        group.remove()
+
+
 def delegate_groups(name: str, uid: int) -> list[str]:
     """Make a group below this process's own that a user may divide further, and return the files to join it by.
 

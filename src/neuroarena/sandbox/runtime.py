@@ -22,7 +22,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from neuroarena.errors import NeuroarenaError
+from neuroarena import atomic
+from neuroarena.errors import InputError, NeuroarenaError
 from neuroarena.progress import Progress, Silence, readable_size
 
 # What submitted code may import, as far as it is installed here, each with everything it requires.
@@ -165,6 +166,29 @@ def build_runtime(home: Path, progress: Progress | None = None) -> Path:
     except OSError as error:
         raise NoRuntime(f"{home}: the runtime of guests cannot be built: {error.strerror}.") from error
     return place
+
+
+def check_lock(runtime: Runtime, file: Path) -> None:
+    """Compare a runtime with a lock file, so that two machines run the same; write the file where there is none.
+
+    Raises
+    ------
+    InputError
+        When something differs; the first is named, and the file is left as it is.
+    """
+    lines = [f"# runtime {runtime.digest}", *runtime.packages]
+    if not file.exists():
+        atomic.write_text(file, "\n".join(lines) + "\n")
+        return
+    expected = [line.strip() for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
+    for line in expected:
+        if line not in lines:
+            raise InputError(
+                f"{file.name}: expects {line.removeprefix('# ')}, which is not what this machine has."
+            )
+    more = [line for line in lines if line not in expected]
+    if more:
+        raise InputError(f"{file.name}: does not expect {more[0]}, which this machine has.")
 
 
 def _fill(work: Path, progress: Progress) -> None:
