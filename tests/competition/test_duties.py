@@ -12,7 +12,7 @@ from neuroarena.competition.events import verify_events
 from neuroarena.competition.intake import submit
 from neuroarena.competition.queue import Fenced
 from neuroarena.competition.retention import remove_old_files
-from neuroarena.competition.schedules import claim_duty, enter_duties, finish_duty
+from neuroarena.competition.schedules import DUTIES, claim_duty, enter_duties, finish_duty
 from neuroarena.competition.snapshots import hash_board, make_board, publish_board, read_snapshot
 from neuroarena.competition.tables import SCHEDULE, SNAPSHOT, SUBMISSION
 from neuroarena.competition.teams import reveal_affiliation
@@ -97,6 +97,18 @@ def test_a_duty_is_done_by_one_worker_and_a_late_one_is_refused(arena, clock):
     assert claim_duty(arena, "one", ["scorer"]) is None
     clock.pass_s(15 * 60)
     assert claim_duty(arena, "one", ["scorer"]).name == "boards"
+
+
+def test_the_walls_are_tried_again_where_code_is_taken(arena, clock):
+    enter_duties(arena)
+    claimed = claim_duty(arena, "one", ["cpu"])
+    assert claimed.name == "self-test"
+    assert DUTIES["self-test"].act(arena) == "no track takes code"
+    finish_duty(arena, claimed, "done")
+    clock.pass_s(5 * 3600)
+    assert claim_duty(arena, "one", ["cpu"]) is None
+    clock.pass_s(3600)
+    assert claim_duty(arena, "one", ["cpu"]) is not None
 
 
 def test_refused_files_go_after_a_week_and_their_hashes_stay(arena, token, clock, tmp_path):

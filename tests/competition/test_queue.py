@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 from sqlalchemy import func, select
 
-from arena_making import join, make_arena, write_answers
+from arena_making import FILE, join, make_arena, write_answers
 from neuroarena.competition.events import BrokenChain, verify_events
 from neuroarena.competition.intake import submit
 from neuroarena.competition.migrating import newest_revision
@@ -16,9 +18,10 @@ from neuroarena.competition.states import CHANGES, STATES, TERMINAL
 from neuroarena.competition.store import open_store
 from neuroarena.competition.tables import EVENT, METADATA, PUBLIC_SCORE, REVISION, RUN
 from neuroarena.competition.vault import TwoScores
-from neuroarena.competition.worker import work
-from neuroarena.errors import InputError
+from neuroarena.competition.worker import do_job, work
+from neuroarena.errors import InputError, NeuroarenaError
 from postgres import running_postgres
+from sample_submissions import zipped
 
 
 @pytest.fixture
@@ -93,6 +96,28 @@ def test_a_worker_that_is_asked_to_stop_gives_its_job_back_without_a_try(arena, 
     give_back(arena.store, job, "stopped", counts=False)
     again = claim(arena.store, "two", ["scorer"])
     assert (again.run, again.tries) == (job.run, 1)
+
+
+def test_a_worker_that_is_asked_to_stop_gives_running_code_back_and_blames_nobody(
+    tmp_path, clock, monkeypatch
+):
+    text = FILE.replace('benchmark = "bci/commands"', 'benchmark = "bci/commands"\nkinds = ["code"]')
+    arena = make_arena(tmp_path, clock, text)
+    zipped(tmp_path, {"submission.py": "def load_model(meta):\n    return None\n"})
+    submission = submit(arena, join(arena, "reds"), "commands", tmp_path / "submission.zip", external_data=())
+    stop = threading.Event()
+
+    def run_for_ever(arena, job, cancel):
+        stop.set()
+        assert cancel.wait(20), "nobody ended the guest"
+        raise NeuroarenaError("The run was ended (cancelled).")
+
+    monkeypatch.setattr("neuroarena.competition.worker.run_code", run_for_ever)
+    job = claim(arena.store, "one", ["cpu"])
+    assert do_job(arena, job, stop=stop) == "given back"
+    with arena.store.reading() as connection:
+        row = connection.execute(select(RUN).where(RUN.c.submission == submission)).mappings().one()
+    assert (row["state"], row["tries"], row["deaths"], row["owner"]) == ("queued", 0, 0, None)
 
 
 def test_what_has_ended_does_not_change_and_what_has_begun_can_end():

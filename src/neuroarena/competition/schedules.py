@@ -37,8 +37,21 @@ class Duty:
     act: Callable[[Arena], str]
 
 
+def try_walls(arena: Arena) -> str:
+    """Let a hostile guest try every wall of the sandbox, and say how many stood; where no code is taken, say so."""
+    from neuroarena.sandbox.selftest import run_self_test
+
+    if not any("code" in track.kinds for track in arena.competition.tracks):
+        return "no track takes code"
+    test = run_self_test([arena.vault.folder, arena.folder])
+    if test.open:
+        return f"{len(test.open)} walls open, first: {test.open[0].name}"
+    return f"{len(test.probes)} walls stood"
+
+
 DUTIES: dict[str, Duty] = {
     "boards": Duty("scorer", lambda table: 60 * table.board_minutes, publish_boards),
+    "self-test": Duty("cpu", lambda table: 3600 * table.self_test_hours, try_walls),
     "retention": Duty("intake", lambda table: 3600 * table.retention_hours, remove_old_files),
 }
 

@@ -30,6 +30,7 @@ RUNNERS = ("cpu", "gpu")
 LABELS = (*JUDGES, *RUNNERS)
 BEATS = 4  # of the heart, in one lease
 POLL_S = 0.5
+LOOK_S = 0.5  # from one look whether to stop to the next
 OUTAGE_S = 1.0
 ROUND_S = 5.0  # from one look at the duties to the next
 
@@ -85,7 +86,7 @@ def work(
                     _look_round(arena, owner, labels, duties)
                     looked = time.monotonic()
                 job = claim(arena.store, owner, labels, lease=lease)
-                outcome = None if job is None else do_job(arena, job, lease)
+                outcome = None if job is None else do_job(arena, job, lease, stop)
             except DBAPIError:
                 # The database restarts, or its disk is full: what was under way is taken up again after its lease.
                 log.exception("The database does not answer; trying again.")
@@ -118,10 +119,15 @@ def check_version(arena: Arena) -> None:
         )
 
 
-def do_job(arena: Arena, job: Job, lease: datetime.timedelta = LEASE) -> str:
-    """Do one job and say how it ended; whatever goes wrong here is ours, and is tried again."""
+def do_job(
+    arena: Arena, job: Job, lease: datetime.timedelta = LEASE, stop: threading.Event | None = None
+) -> str:
+    """Do one job and say how it ended; whatever goes wrong here is ours, and is tried again.
+
+    A worker that is asked to stop finishes what is short, and gives code that is running back without counting a try.
+    """
     try:
-        with _heartbeat(arena, job, lease) as lost:
+        with _heartbeat(arena, job, lease, stop) as lost:
             if job.state == "received":
                 check_received(arena, job)
             elif job.state == "running":
@@ -131,6 +137,10 @@ def do_job(arena: Arena, job: Job, lease: datetime.timedelta = LEASE) -> str:
     except Fenced as error:
         return str(error)
     except Exception as error:  # the border of the job runner: recorded, retried, then broken
+        if job.state == "running" and stop is not None and stop.is_set():
+            with contextlib.suppress(Fenced):
+                give_back(arena.store, job, "The worker was stopped.", counts=False)
+            return "given back"
         log.exception("Run %s failed on our side.", job.run)
         with contextlib.suppress(Fenced):
             # The reason goes to the team, so that it names the kind of failure and nothing it may hold of the truth.
@@ -174,12 +184,24 @@ def _signed_on(arena: Arena, owner: str, labels: Sequence[str]) -> Iterator[None
 
 
 @contextlib.contextmanager
-def _heartbeat(arena: Arena, job: Job, lease: datetime.timedelta) -> Iterator[threading.Event]:
-    """Prolong the lease from a thread while the work goes on; the event is set when another worker has the job."""
+def _heartbeat(
+    arena: Arena, job: Job, lease: datetime.timedelta, stop: threading.Event | None
+) -> Iterator[threading.Event]:
+    """Prolong the lease from a thread while the work goes on.
+
+    The event is set when code must end: another worker has the job, or this one was asked to stop.
+    """
     ended, lost = threading.Event(), threading.Event()
+    every_s = lease.total_seconds() / BEATS
 
     def beat() -> None:
-        while not ended.wait(lease.total_seconds() / BEATS):
+        due = time.monotonic() + every_s
+        while not ended.wait(min(every_s, LOOK_S)):
+            if stop is not None and stop.is_set():
+                lost.set()
+            if time.monotonic() < due:
+                continue
+            due = time.monotonic() + every_s
             try:
                 keep_alive(arena.store, job, lease)
             except DBAPIError:
