@@ -84,7 +84,9 @@ def recording(n_features: int = FEATURES) -> tuple[np.ndarray, np.ndarray, np.nd
     rng = np.random.default_rng(SEED)
     latent = rng.normal(size=(STIMULI, 200)) * np.arange(1, 201) ** -0.5
     features = latent @ rng.normal(size=(200, n_features))
-    features += 0.3 * rng.normal(size=(STIMULI, n_features))
+    for start in range(0, n_features, FEATURES):
+        # In blocks: the noise of all features at once would be the peak that is measured.
+        features[:, start : start + FEATURES] += 0.3 * rng.normal(size=(STIMULI, FEATURES))
     signal = latent @ rng.normal(size=(200, NEUROIDS))
     return features, signal + 2 * rng.normal(size=signal.shape), np.arange(STIMULI) % 8
 

@@ -60,7 +60,8 @@ def _dual_weights(kernel: Array, targets: Array, alphas: Array) -> tuple[float, 
 
     if len(alphas) == 1:
         return float(alphas[0]), _solved(kernel, targets, alphas[0])
-    values, vectors = eigh(kernel, overwrite_a=True, check_finite=False, driver="evd")
+    # Transposed, the symmetric matrix has LAPACK's own order and is overwritten in place; otherwise it would be copied.
+    values, vectors = eigh(kernel.T, overwrite_a=True, check_finite=False, driver="evd")
     scale = 1.0 / (np.maximum(values, 0.0)[:, None] + alphas)
     # The constant direction belongs to the intercept, which has no penalty and no part in the residuals.
     left = (vectors**2) @ scale - 1.0 / (len(vectors) * alphas)
@@ -98,7 +99,7 @@ def _solved(matrix: Array, right: Array, alpha: float) -> Array:
     from scipy.linalg import cho_factor, cho_solve
 
     matrix[np.diag_indices_from(matrix)] += alpha
-    solution: Array = cho_solve(cho_factor(matrix, overwrite_a=True, check_finite=False), right)
+    solution: Array = cho_solve(cho_factor(matrix.T, overwrite_a=True, check_finite=False), right)
     return solution
 
 
