@@ -150,7 +150,7 @@ def fuzz_toml(tmp_path: Path, n_files: int) -> Counter[str]:
 
 
 def test_malformed_files_are_refused_and_cost_nothing(tmp_path, workshop, clock):
-    check_verdicts(fuzz_intake(tmp_path, workshop, clock, 60, 60), 120)
+    check_verdicts(fuzz_intake(tmp_path, workshop, clock, 40, 40), 80)
 
 
 def test_malformed_competition_files_are_refused_in_one_line(tmp_path):

@@ -101,7 +101,7 @@ def everything_seen(arena: Arena, folder: Path) -> dict[str, Any]:
     """Play a team that hands in random answers and damaged files, and collect whatever it and others can see."""
     folder.mkdir()
     token, rng = join(arena, "reds"), np.random.default_rng(5)
-    receipts = [hand_in(arena, token, folder, rng.choice(["left", "right"], 80)) for _ in range(6)]
+    receipts = [hand_in(arena, token, folder, rng.choice(["left", "right"], 80)) for _ in range(4)]
     refused = folder / "refused"
     refused.mkdir()
     for file in damaged_files(refused):
