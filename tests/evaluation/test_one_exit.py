@@ -91,6 +91,19 @@ def test_the_interval_of_a_scored_file_is_the_one_on_the_board(printed):
     assert [row["ci95_low"], row["ci95_high"]] == pytest.approx(said["predictions"]["interval"], abs=1e-12)
 
 
+def test_the_intervals_of_scored_code_are_those_on_the_board(printed):
+    place, said = printed
+    shown = {
+        ranking["task"] if ranking["kind"] == "task" else "overall": [row["ci95_low"], row["ci95_high"]]
+        for ranking in ask("board", str(place / "code"), "--draws", "200")["rankings"]
+        for row in ranking["table"]
+    }
+    tasks = {"challenge1": "response-time", "challenge2": "externalizing", "overall": "overall"}
+    assert said["code"]["intervals"].keys() == tasks.keys()
+    for name, edges in said["code"]["intervals"].items():
+        assert edges == pytest.approx(shown[tasks[name]], abs=1e-5), name
+
+
 def test_score_says_what_a_participant_needs(printed):
     _, said = printed
     keys = {"score", "interval", "tie_break", "additional_metrics", "units", "n_units", "direction", "metric"}

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
+import pandas as pd
 
 from neuroarena.errors import InputError
 from neuroarena.evaluation.levels import independent_levels, measure_levels, score_bounds, unit_values
 from neuroarena.fingerprint import digest
 from neuroarena.scoring import Manifest, UnitScores, columns_of
+from neuroarena.scoring.overalls import Overall, TaskUnits, join_units, overall_combiner
 from neuroarena.statistics import (
     MINIMUM_LEVELS,
     LeftOut,
@@ -49,6 +51,47 @@ def score_interval(
     if len(repeats) > 1:
         seeds = np.stack([_unit_values(each, manifest) for each in repeats])
         found = add_seeds_to_intervals(found, {"": seeds}, bounds=bounds)
+    return _read_ends(found, manifest)
+
+
+def overall_interval(
+    tasks: Mapping[str, tuple[UnitScores, Manifest]], overall: Overall
+) -> tuple[float, float] | None:
+    """Return the 95 % interval of an overall score of tasks that share their units, each unit left out of all tasks.
+
+    Parameters
+    ----------
+    tasks : mapping of str to (UnitScores, Manifest)
+        The tasks by name, of one direction.
+    overall : Overall
+        How they become one number.
+
+    Returns
+    -------
+    tuple of float, or None
+        As :func:`score_interval` does: None below six units, or where the score is not defined without one.
+    """
+    own = {task: _task_units(scores, manifest) for task, (scores, manifest) in tasks.items()}
+    units, clusters, columns = join_units(own)
+    manifest = next(iter(tasks.values()))[1]
+    labels, noun = independent_levels(list(units), list(clusters), manifest)
+    combine = overall_combiner(overall, {task: each.combiner for task, each in own.items()})
+    try:
+        measured = measure_levels({"": columns}, manifest, labels, noun, combine)
+    except InputError:
+        return None
+    assert isinstance(measured, LeftOut)
+    return _read_ends(score_intervals(measured, bounds=score_bounds(manifest)), manifest)
+
+
+def _task_units(unit_scores: UnitScores, manifest: Manifest) -> TaskUnits:
+    units = unit_scores.by_unit()
+    names, clusters = (tuple(map(str, units[column])) for column in ("unit", "cluster"))
+    return TaskUnits(names, clusters, _columns(unit_scores, manifest), manifest.combiner)
+
+
+def _read_ends(found: pd.DataFrame, manifest: Manifest) -> tuple[float, float] | None:
+    """Return the ends of the only interval in the metric's own direction; None where they are not known."""
     low, high = float(found["low"].iloc[0]), float(found["high"].iloc[0])
     if not np.isfinite([low, high]).all():
         return None

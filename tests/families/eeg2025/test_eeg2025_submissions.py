@@ -8,15 +8,15 @@ from functools import cache
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from hbn_twin import twin
 from neuroarena.benchmarks import load_benchmark
 from neuroarena.errors import InputError, NeuroarenaError
 from neuroarena.families.eeg2025 import overall, prediction_rows, score_windows, submission_windows
-from neuroarena.families.eeg2025.submissions import intervals
+from neuroarena.families.eeg2025.submissions import measure_intervals
 from neuroarena.families.eeg2025.windows import cropped_starts
 from neuroarena.scoring import score
-from neuroarena.statistics.resampling import draw_counts
 
 
 @cache
@@ -106,7 +106,6 @@ def test_predicting_the_mean_of_what_is_judged_scores_one(definition):
         constant("response-time", definition),
         load("externalizing", definition),
         constant("externalizing", definition),
-        n_draws=50,
     )
     assert [said[name] for name in ("overall", "challenge1", "challenge2")] == pytest.approx(
         [1, 1, 1], abs=1e-9
@@ -122,7 +121,7 @@ def test_as_scored_pools_windows_and_rounds_to_five_decimals():
     rows = prediction_rows(benchmark, predictions)
     y = np.float32(targets[rows["id"]].to_numpy()).astype(np.float64)
     expected = np.sqrt(np.mean((rows["number"].to_numpy() - y) ** 2)) / y.std()
-    said = score_windows(load("response-time"), constant("response-time"), benchmark, predictions, n_draws=50)
+    said = score_windows(load("response-time"), constant("response-time"), benchmark, predictions)
     assert said["challenge2"] == round(expected, 5)
     assert said["challenge1"] == 1.0
     assert said["overall"] == round(0.3 + 0.7 * expected, 5)
@@ -171,7 +170,7 @@ def test_numbers_in_one_array_or_one_column_are_taken_as_they_come():
     assert one["number"].tolist() == flat.tolist()
 
 
-def test_intervals_are_those_of_drawing_people_and_scoring_every_draw_anew():
+def test_intervals_are_those_of_leaving_people_out_and_scoring_the_others_anew():
     first, second = load("response-time"), load("externalizing")
     predictions = {
         key: own + 0.3 * np.sin(np.arange(len(own))) for key, own in constant("response-time").items()
@@ -185,23 +184,41 @@ def test_intervals_are_those_of_drawing_people_and_scoring_every_draw_anew():
         joined["target"] = np.float32(joined["target"]).astype(np.float64)
         tables.append((joined, score(rows, truth, benchmark.manifest)))
     people = sorted({unit for joined, _ in tables for unit in joined["unit"]})
-    n_draws = 60
-    parts = [dict(list(joined.groupby("unit"))) for joined, _ in tables]
-    drawn = {"challenge1": [], "challenge2": [], "overall": []}
-    for counts in draw_counts(0, n_draws, len(people), None, "fast", 4):
+
+    def scores_of(some: list[str]) -> np.ndarray:
+        """Pool the answers for some people: nRMSE of both challenges, and their overall."""
         values = []
-        drawn_people = [who for who, n in zip(people, counts, strict=True) for _ in range(n)]
-        for part in parts:
-            rows = [part[who] for who in drawn_people if who in part]
-            y = np.concatenate([row["target"] for row in rows])
-            p = np.concatenate([row["number"] for row in rows])
+        for joined, _ in tables:
+            own = joined[joined["unit"].isin(some)]
+            y, p = own["target"].to_numpy(), own["number"].to_numpy()
             values.append(np.sqrt(np.mean((y - p) ** 2)) / y.std())
-        drawn["challenge1"].append(values[0])
-        drawn["challenge2"].append(values[1])
-        drawn["overall"].append(0.3 * values[0] + 0.7 * values[1])
-    found = intervals(tables[0][1], first, tables[1][1], second, n_draws=n_draws, seed=4)
-    for name, values in drawn.items():
-        assert found[name] == pytest.approx(np.percentile(values, [2.5, 97.5]), rel=1e-9)
+        return np.array([*values, 0.3 * values[0] + 0.7 * values[1]])
+
+    point, found = scores_of(people), measure_intervals(tables[0][1], first, tables[1][1], second)
+    for at, name in enumerate(("challenge1", "challenge2", "overall")):
+        if name == "overall":
+            weights = dict.fromkeys(people, 1.0)
+        else:
+            weights = tables[at][0].groupby("unit").size().astype(float).to_dict()
+        left = np.array([scores_of([who for who in people if who != out])[at] for out in weights])
+        # Lower is better: the formulas are those of the negated score, and no error is below zero.
+        low, high = guarded(-point[at], -left, np.array(list(weights.values())))
+        assert found[name] == pytest.approx((max(-high, 0), -low), rel=1e-9)
+
+
+def guarded(theta: float, left: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
+    """The guarded jackknife t of one score, from its formulas."""
+    n_levels = len(left)
+    se = np.sqrt((n_levels - 1) / n_levels * ((left - theta) ** 2).sum())
+    c = left.mean() - left
+    s = (c**3).mean() / (c**2).mean() ** 1.5
+    g_eff = weights.sum() ** 2 / (weights**2).sum()
+    k, q = np.sqrt(g_eff), stats.t.ppf(0.975, g_eff - 1)
+
+    def restored(x: float) -> float:
+        return 3 * k / s * (np.cbrt(1 + s / k * (x - s / (6 * k))) - 1)
+
+    return theta - se * max(q, restored(q)), theta + se * max(q, -restored(-q))
 
 
 def test_a_quick_look_gives_scores_and_says_why_there_are_no_intervals():
@@ -210,7 +227,6 @@ def test_a_quick_look_gives_scores_and_says_why_there_are_no_intervals():
         constant("response-time", fast=True),
         load("externalizing", fast=True),
         constant("externalizing", value=0.1, fast=True),
-        n_draws=2000,
     )
     assert said["n_people"] == 4
     assert said["challenge2"] >= 1.0

@@ -9,13 +9,13 @@ import numpy as np
 import pandas as pd
 
 from neuroarena.benchmarks.benchmark import Benchmark
-from neuroarena.errors import InputError, NeuroarenaError, UndefinedScore
+from neuroarena.errors import InputError, NeuroarenaError
+from neuroarena.evaluation.intervals import overall_interval, score_interval
 from neuroarena.families.eeg2025.family import FAMILY
 from neuroarena.families.eeg2025.final_board import DECIMALS
 from neuroarena.families.eeg2025.windows import WINDOW
-from neuroarena.scoring import UnitScores, columns_of, score
-from neuroarena.scoring.overalls import TaskUnits, join_units, overall_combiner, task_combiner
-from neuroarena.statistics import bootstrap
+from neuroarena.scoring import UnitScores, score
+from neuroarena.statistics import MINIMUM_LEVELS
 
 # Factor of the second challenge; another factor may take its place in the overall score.
 CHALLENGE_1, CHALLENGE_2 = FAMILY.overall.leaves()
@@ -147,9 +147,6 @@ def score_windows(
     challenge2: Benchmark,
     predictions2: Predictions,
     split: str | None = None,
-    *,
-    n_draws: int = 10_000,
-    seed: int = 0,
 ) -> dict[str, Any]:
     """Score a submission on both challenges: the published keys, and 95 % intervals over people.
 
@@ -160,8 +157,6 @@ def score_windows(
     predictions1, predictions2 : mapping of str to array, or array
         As :func:`prediction_rows` takes them.
     split : str, optional
-    n_draws, seed : int
-        Of the bootstrap over people; the same people are drawn for both challenges.
 
     Returns
     -------
@@ -183,7 +178,7 @@ def score_windows(
         truth = benchmark.truth(benchmark.split(split or benchmark.splits[0]))
         rows = prediction_rows(benchmark, predictions, split)
         scores.append(score(rows, truth, benchmark.manifest, f"challenge{len(scores) + 1}"))
-    return report_scores(challenge1, scores[0], challenge2, scores[1], split, n_draws=n_draws, seed=seed)
+    return report_scores(challenge1, scores[0], challenge2, scores[1], split)
 
 
 def report_scores(
@@ -192,9 +187,6 @@ def report_scores(
     challenge2: Benchmark,
     scores2: UnitScores,
     split: str | None = None,
-    *,
-    n_draws: int = 10_000,
-    seed: int = 0,
 ) -> dict[str, Any]:
     """Report the scores of both challenges as :func:`score_windows` does, from their unit scores."""
     scores = {"challenge1": scores1, "challenge2": scores2}
@@ -203,13 +195,14 @@ def report_scores(
     digits = DECIMALS if challenge1.manifest.definition == "as-scored" else None
     people = {unit for own in scores.values() for unit in own.table["unit"]}
     said: dict[str, Any] = {name: _round(value, digits) for name, value in points.items()}
-    try:
-        limits = intervals(scores1, challenge1, scores2, challenge2, n_draws, seed)
-        said["intervals"] = {name: [_round(edge, digits) for edge in edges] for name, edges in limits.items()}
-    except UndefinedScore:
-        # Some draws hold only one person, whose factor has no spread.
-        reason = f"{len(people)} people are too few for a bootstrap over people."
+    limits = measure_intervals(scores1, challenge1, scores2, challenge2)
+    if limits is None:
+        reason = f"{len(people)} people are too few, at least {MINIMUM_LEVELS} are needed."
+        if len(people) >= MINIMUM_LEVELS:
+            reason = "a score is not defined without one of the people."
         said |= {"intervals": None, "no_intervals": reason}
+    else:
+        said["intervals"] = {name: [_round(edge, digits) for edge in edges] for name, edges in limits.items()}
     return said | {
         "definition": challenge1.manifest.definition,
         "split": split or challenge1.splits[0],
@@ -219,50 +212,18 @@ def report_scores(
     }
 
 
-def intervals(
-    scores1: UnitScores,
-    challenge1: Benchmark,
-    scores2: UnitScores,
-    challenge2: Benchmark,
-    n_draws: int = 10_000,
-    seed: int = 0,
-    level: float = 0.95,
-) -> dict[str, tuple[float, float]]:
-    """Draw people with replacement, the same for both challenges, and return the interval of each score.
-
-    Raises
-    ------
-    UndefinedScore
-        When a score is not defined in some draw.
-    """
-    own = {
-        task: _person_units(scores, benchmark)
-        for task, scores, benchmark in (
-            (CHALLENGE_1, scores1, challenge1),
-            (CHALLENGE_2, scores2, challenge2),
-        )
+def measure_intervals(
+    scores1: UnitScores, challenge1: Benchmark, scores2: UnitScores, challenge2: Benchmark
+) -> dict[str, tuple[float, float]] | None:
+    """Return the 95 % interval of each score over people, as boards have it; None where one cannot be had."""
+    own = {CHALLENGE_1: (scores1, challenge1.manifest), CHALLENGE_2: (scores2, challenge2.manifest)}
+    found = {
+        "overall": overall_interval(own, FAMILY.overall),
+        "challenge1": score_interval(*own[CHALLENGE_1]),
+        "challenge2": score_interval(*own[CHALLENGE_2]),
     }
-    units, _, columns = join_units(own)
-    table = pd.DataFrame({"team": "submission", "unit": units, **columns})
-    combiners = {task: each.combiner for task, each in own.items()}
-    wanted = {
-        "overall": overall_combiner(FAMILY.overall, combiners),
-        "challenge1": task_combiner(CHALLENGE_1, combiners[CHALLENGE_1]),
-        "challenge2": task_combiner(CHALLENGE_2, combiners[CHALLENGE_2]),
-    }
-    limits = {}
-    for name, combiner in wanted.items():
-        draws = bootstrap(table, n_draws, seed=seed, combiner=combiner)
-        edges = draws.interval(level).iloc[0]
-        limits[name] = (float(edges["low"]), float(edges["high"]))
-    return limits
-
-
-def _person_units(scores: UnitScores, benchmark: Benchmark) -> TaskUnits:
-    """Return the additive columns of each person; people are independent."""
-    people = sorted(set(scores.table["unit"]))
-    columns = columns_of(scores, benchmark.manifest)
-    return TaskUnits(people, people, columns, benchmark.manifest.combiner)
+    known = {name: edges for name, edges in found.items() if edges is not None}
+    return known if len(known) == len(found) else None
 
 
 def _walk_recordings(benchmark: Benchmark, split: str | None) -> Iterator[tuple[str, pd.DataFrame]]:
