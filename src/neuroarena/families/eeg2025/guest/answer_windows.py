@@ -51,9 +51,12 @@ def load(challenge: int, folder: str) -> Callable[[Message], serving.Answer]:
     torch = importlib.import_module("torch")
     torch.set_num_threads(1)
     torch.manual_seed(0)
-    submission = serving.attempt("construct", functools.partial(made, RATE_HZ, torch.device("cpu")))
+    submission = serving.attempt(
+        "construct", functools.partial(made, RATE_HZ, torch.device("cpu")), _OPTIONAL
+    )
     serving.check_call(getattr(submission, method), (), f"{method}()")
-    model = serving.attempt("model", getattr(submission, method))
+    # Many import a library only where they build their network.
+    model = serving.attempt("model", getattr(submission, method), _OPTIONAL)
     if not callable(model) or not callable(getattr(model, "eval", None)):
         raise serving.Problem("model", f"{method}() returned {type(model).__name__}, expected a torch module")
     serving.attempt("model", model.eval)
