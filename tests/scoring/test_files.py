@@ -242,7 +242,7 @@ def test_ids_and_words_of_a_csv_stay_what_they_are(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("cell", "phrase"),
-    [("", 'must be a number, got text ""'), ("high", '"high"'), ("nan", "NaN"), ("inf", r"\+infinity")],
+    [("", "is missing or NaN"), ("high", '"high"'), ("nan", "NaN"), ("inf", r"\+infinity")],
 )
 def test_a_bad_number_of_a_csv_is_named_by_row(tmp_path: Path, cell: str, phrase: str) -> None:
     path = tmp_path / "p.csv"

@@ -124,6 +124,8 @@ class Rules(BaseModel):
             first = error.errors(include_url=False)[0]
             field = ".".join(str(part) for part in first["loc"])
             message = first["msg"].removeprefix("Value error, ")
+            if field == "as_of":
+                message = "expected a time with its zone, such as 2026-09-01T12:00:00Z"
             raise InputError(f'Rules of a board: "{field}": {message}; got {first["input"]!r}.') from error
         if made.inference == "seed" and made.rope is not None:
             raise InputError(

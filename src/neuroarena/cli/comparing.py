@@ -157,9 +157,11 @@ def _print(ranking: Ranking, found: pd.DataFrame, besides: dict[str, pd.DataFram
     columns = ["first", "second", "difference", "95 % interval", "judged at", "p", "p (Holm)", "verdict"]
     mark = " (simulated)" if ranking.simulated else ""
     title = f"{ranking.benchmark}, {ranking.split}{mark}"
-    print_table(columns, describe_pairs(ranking, found, alone), title=title)
     if len(found):
+        print_table(columns, describe_pairs(ranking, found, alone), title=title)
         print(f"  {ALONE if alone else alpha_words(ranking)}")
+    else:
+        print(f"{title}\n  fewer than two teams are ranked: there is no pair to compare")
     for heading, rows in besides.items():
         print_table(columns, describe_pairs(ranking, rows, alone), title=heading)
         print(f"  {rows['scope'].iloc[0]}")

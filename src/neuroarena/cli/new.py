@@ -20,6 +20,11 @@ def _root() -> None:
     """Write a commented skeleton of something new."""
 
 
+def _from(folder: Path) -> str:
+    """Return how a command begins that is run in a folder: with nothing where it is the current one."""
+    return "" if folder == Path() else f"cd {folder} && "
+
+
 def _report(paths: list[Path], as_json: bool, *lines: str) -> None:
     """Print what was written and what to do next."""
     if as_json:
@@ -58,7 +63,7 @@ def decoder(
     _report(
         paths,
         as_json,
-        f"Try it: cd {folder} && python -m pytest {paths[1].name}",
+        f"Try it: {_from(folder)}python -m pytest {paths[1].name}",
         f"Then change {paths[0].name} to your idea; its comments say where.",
     )
 
@@ -76,7 +81,7 @@ def dataset(
     _report(
         paths,
         as_json,
-        f"Try it: cd {folder} && neuroarena check dataset {paths[0].stem}:DATASET",
+        f"Try it: {_from(folder)}neuroarena check dataset {paths[0].stem}:DATASET",
         f"Then change {paths[0].name} to the layout of your files; its comments say where.",
     )
 
@@ -94,7 +99,7 @@ def family(
     _report(
         paths,
         as_json,
-        f"Try it: cd {paths[1].parent} && neuroarena check family {paths[1].stem}:FAMILY && python -m pytest",
+        f"Try it: {_from(paths[1].parent)}neuroarena check family {paths[1].stem}:FAMILY && python -m pytest",
         "Then pip install -e . makes it known by its name.",
     )
 
@@ -118,7 +123,7 @@ def benchmark(
         raise unknown_name("kind of benchmark", kind, kinds, None)
     paths = kinds[kind](name, folder)
     (test,) = (path for path in paths if path.name.startswith("test"))
-    lines = [f"Try it: cd {folder} && python -m pytest {test.relative_to(folder)}"]
+    lines = [f"Try it: {_from(folder)}python -m pytest {test.relative_to(folder)}"]
     if test.parent != folder:
         lines.append(f"Use it anywhere: export NEUROARENA_PLUGINS={folder.resolve()}")
     _report(paths, as_json, *lines)

@@ -30,7 +30,8 @@ def print_table(
 
     table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
     for column in columns:
-        table.add_column(column, no_wrap=column in unbroken)
+        # What does not fit is continued on the next line: a name that is cut can be mistaken for another.
+        table.add_column(column, no_wrap=column in unbroken, overflow="fold")
     for row in rows:
         # As text: rich reads [words] in brackets as styles and would swallow them.
         table.add_row(*(Text(str(value)) for value in row))

@@ -111,26 +111,37 @@ def _print_score(result: Result) -> None:
     said, record = describe_score(result), result.record
     mark = " (simulated)" if record.simulated else ""
     rows = said["units"][:MOST_UNITS]
-    columns = [] if result.unit_scores is None else list(result.unit_scores.table.columns)
+    columns = _shown_columns(result)
     cells = [[format_value(row[column]) for column in columns] for row in rows]
     print_table(
         columns, cells, f"{record.decoder.name} on {record.benchmark.name}, {record.split.name}{mark}"
     )
     more = len(said["units"]) - len(rows)
     if more > 0:
-        print(f"and {more} more rows; --json prints them all")
+        print(f"and {more} more {'row' if more == 1 else 'rows'}; --json prints everything")
     edges = said["interval"]
     within = "no interval" if edges is None else f"95 % interval {edges[0]:.4f} to {edges[1]:.4f}"
     better = f"{said['direction']} is better"
-    print(
-        f"{record.metric} {said['score']:.4f} over {said['n_units']} units ({said['combiner']}), {within}; {better}"
-    )
+    combined = "" if said["combiner"] == record.metric else f" ({said['combiner']})"
+    print(f"{record.metric} {said['score']:.4f} over {said['n_units']} units{combined}, {within}; {better}")
     if said["tie_break"] is not None:
         print(f"tie-break: {said['tie_break']['metric']} {said['tie_break']['value']:.4f}")
     for metric, value in said["additional_metrics"].items():
         print(f"also: {metric} {value:.4f}")
     if result.folder is not None:
         _print_kept(result.folder.parent)
+
+
+def _shown_columns(result: Result) -> list[str]:
+    """Return the columns of a unit that a person reads; the sums that combiners add up are in the JSON."""
+    assert result.unit_scores is not None
+    table, manifest = result.unit_scores.table, result.manifest
+    wanted = {"unit", "fold", "cluster", "n", "score", manifest.tie_break, *manifest.additional_metrics}
+    return [
+        column
+        for column in table.columns
+        if column in wanted and not (column == "cluster" and (table[column] == "").all())
+    ]
 
 
 def _print_kept(out: Path) -> None:

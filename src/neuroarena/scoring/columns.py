@@ -184,7 +184,7 @@ def _not_a_number(column: pd.Series, name: str, place: Place, fine: Callable[[An
     """Name the first bad value; the very first one where all look fine (numbers stored as text)."""
     row = next((i for i, value in enumerate(column) if not fine(value)), 0)
     got = column.iloc[row]
-    if got is None or got is pd.NA or (isinstance(got, float) and np.isnan(got)):
+    if got is None or got is pd.NA or got == "" or (isinstance(got, float) and np.isnan(got)):
         return place.refuse(f"{name} is missing or NaN; every number must be finite", row)
     kind = {"str": "text", "bool": "a boolean", "bool_": "a boolean"}.get(
         type(got).__name__, type(got).__name__

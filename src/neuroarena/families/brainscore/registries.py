@@ -153,6 +153,11 @@ class FactoryRegistry(Registry[Factory]):
         instead = getattr(importlib.import_module(module), "NOT_OFFERED", {}).get(name)
         if instead is not None:
             return UnknownName(f'The {self.kind} "{name}" is not offered. {instead}{self._listed()}')
+        if self.kind == "model" and name in _signal_decoders():
+            return UnknownName(
+                f'"{name}" is a decoder of signals, not a model that is shown stimuli. Models are '
+                f"{', '.join(sorted(self.names()))}, or your own as module:attribute.{self._listed()}"
+            )
         close = difflib.get_close_matches(name, self.names(), n=3, cutoff=0.5)
         hint = f" Did you mean {' or '.join(chr(34) + match + chr(34) for match in close)}?" if close else ""
         broken = "".join(
@@ -168,6 +173,12 @@ class FactoryRegistry(Registry[Factory]):
             return f" See: neuroarena list {_LISTED[self.kind]}"
         mine = [name for name, found in globals().items() if found is self]
         return f" See: from {__name__} import {mine[0]}; {mine[0]}.names()" if mine else ""
+
+
+def _signal_decoders() -> list[str]:
+    from neuroarena.decoders import DECODERS
+
+    return DECODERS.names()
 
 
 def _source(factory: Factory) -> str:
