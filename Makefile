@@ -29,7 +29,7 @@ $(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/.python
 	$(PIP) install -c constraints.txt -e '.[dev]'
 	@touch $@ $(VENV)/.core
 
-demo: $(VENV)/.core ## Simulate data, run four decoders, print a board, write demo-results/report.html
+demo: $(VENV)/.core ## Simulate data, run four decoders, print a board, write demo-results/report.html and demo-results/site
 	$(BIN)/neuroarena demo
 
 test: $(VENV)/.dev ## Everything that is quick

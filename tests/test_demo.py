@@ -26,3 +26,4 @@ def test_the_board_of_the_demo_has_verdicts_and_a_tie(tmp_path):
         assert (verdict == "better") != bool(set(letters[above]) & set(letters[below]))
     assert all(value > overall.table["score"].max() for value in made.ideal.values())
     assert "simulated" in made.report.read_text()
+    assert "simulated" in (made.site / "index.html").read_text()

@@ -10,6 +10,7 @@ from typing import Any
 from neuroarena.benchmarks import Benchmark, load_benchmark
 from neuroarena.benchmarks.faces import families_with
 from neuroarena.board import Board, entries_from_results, write_report
+from neuroarena.board.site import Settings, build_site, read_sources
 from neuroarena.datasets import load_dataset
 from neuroarena.errors import InputError
 from neuroarena.evaluation import Progress, evaluate_all
@@ -67,6 +68,7 @@ class Demo:
 
     board: Board
     report: Path
+    site: Path
     ideal: dict[str, float]
 
 
@@ -84,7 +86,7 @@ def run_demo(
     ----------
     plan : DemoPlan
     out : Path
-        Folder of the results and of ``report.html``.
+        Folder of the results, of ``report.html`` and of ``site``.
     data : Path
         Folder of the simulated dataset; an existing one is used as it is.
     workers : int
@@ -105,5 +107,6 @@ def run_demo(
     board = Board(entries_from_results(results), order=[*plan.tasks, *plan.splits])
     report = out / "report.html"
     write_report(board, report, title="neuroarena demo")
+    build_site(board, read_sources([out / "runs"]), out / "site", settings=Settings(title="neuroarena demo"))
     ideal = {} if plan.ideal is None else {task: float(card[plan.ideal][task]) for task in plan.tasks}
-    return Demo(board, report, ideal)
+    return Demo(board, report, out / "site", ideal)

@@ -23,7 +23,7 @@ def demo(
     cache: options.Cache = None,
     as_json: options.Json = False,
 ) -> None:
-    """Simulate recordings, run a few decoders on a few tasks, print a board and write a report."""
+    """Simulate recordings, run a few decoders on a few tasks, print a board, write a report and build a site."""
     from neuroarena.board import print_board
     from neuroarena.demo import find_demo, run_demo
     from neuroarena.evaluation import TerminalProgress, available_cores
@@ -40,4 +40,5 @@ def demo(
     ideal = ", ".join(f"{task} {value:.2f}" for task, value in made.ideal.items())
     best = f" The best any decoder could reach: {ideal}." if ideal else ""
     print(f"Everything above is simulated.{best}")
-    print(f"Report: {made.report}   Runs: {out / 'runs'}   ({time.monotonic() - started:.0f} s)")
+    print(f"Site: {made.site / 'index.html'}   Report: {made.report}")
+    print(f"Runs: {out / 'runs'}   ({time.monotonic() - started:.0f} s)")

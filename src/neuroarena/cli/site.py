@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from neuroarena.cli.boards import AllowMixed, RulesOption, rank_entries, read_typed_rules
+from neuroarena.cli.completion import complete_families
 from neuroarena.cli.options import Json
 from neuroarena.cli.output import print_json
 
@@ -63,4 +64,32 @@ def build(
         return
     print(
         f"{out / 'index.html'}: {len(made['pages'])} pages, snapshot {read.short}, last update {made['last_update']}"
+    )
+
+
+@app.command("init")
+def init(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="An empty or a new folder.")],
+    family: Annotated[
+        str | None,
+        typer.Option(
+            "--family",
+            help="Family whose form submissions have; by default the only one that checks submissions.",
+            autocompletion=complete_families,
+        ),
+    ] = None,
+    title: Annotated[str | None, typer.Option("--title", help="Title of the site.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Write a repository for a leaderboard by pull request: submissions, cards, rules, and a workflow that checks."""
+    from neuroarena.board.site import write_repository
+
+    written = write_repository(folder, family, title)
+    if as_json:
+        print_json([str(path) for path in written])
+        return
+    for path in written:
+        print(f"wrote {path}")
+    print(
+        f"Put submissions into {folder / 'submissions'}; {folder / 'README.md'} says how the site is built."
     )

@@ -30,6 +30,8 @@ class Lead:
         Empty where nobody is ranked.
     ahead : str
         By how much, and of whom; empty where there is nobody else.
+    short : str
+        Whether the lead is real, in a word or two for crowded tables.
     """
 
     look: str
@@ -37,6 +39,7 @@ class Lead:
     team: str = ""
     score: str = ""
     ahead: str = ""
+    short: str = ""
 
     @property
     def sign(self) -> str:
@@ -48,20 +51,20 @@ def describe_lead(ranking: Ranking) -> Lead:
     """Read the lead of a ranking off the verdicts of its leader."""
     table = ranking.table
     if table.empty:
-        return Lead("none", "Nobody can be ranked")
+        return Lead("none", "Nobody can be ranked", short="nobody")
     top = table.iloc[0]
     team, score = clean_name(top["team"]), interval_text(top["score"], top["ci95_low"], top["ci95_high"])
     if len(table) == 1:
-        return Lead("none", "The only entry", team, score)
+        return Lead("none", "The only entry", team, score, short="the only entry")
     bounds = bounds_text(top["judged_next_low"], top["judged_next_high"])
     second = clean_name(table["team"].iloc[1])
     ahead = f"{score_text(top['delta_next'])} {bounds}".strip() + f" ahead of {second}"
     said = table["verdict_leader"].iloc[1:].fillna(NONE).tolist()
     beaten, n = said.count(BETTER), len(said)
     if set(said) == {NONE}:
-        return Lead("none", "No verdict is possible", team, score, ahead)
+        return Lead("none", "No verdict is possible", team, score, ahead, "no verdict")
     if beaten == n:
         others = "the other" if n == 1 else f"all {n} others"
-        return Lead("sure", f"The lead is real: better than {others}", team, score, ahead)
+        return Lead("sure", f"The lead is real: better than {others}", team, score, ahead, "real")
     rest = "the other" if n == 1 else f"{n - beaten} of {n} others"
-    return Lead("open", f"The lead is not settled against {rest}", team, score, ahead)
+    return Lead("open", f"The lead is not settled against {rest}", team, score, ahead, f"open against {n - beaten} of {n}")

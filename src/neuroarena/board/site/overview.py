@@ -40,7 +40,7 @@ def make_overview(content: Content) -> Page:
         "last_update": content.sources.updated.isoformat(timespec="seconds"),
         "simulated": board.simulated,
         "frozen": content.frozen,
-        "totals": dict(view["totals"]),
+        "totals": {"entries": len(content.teams), "results": len(content.sources.entries)},
         "boards": records(table),
         "entries": [{"team": team, "page": f"{address}.html"} for team, address in content.entries.items()],
         "notes": list(view["notes"]),
@@ -52,8 +52,7 @@ def _totals(content: Content) -> list[tuple[str, int]]:
     board = content.board
     ranked = {str(team) for one in board.rankings for team in one.table["team"]}
     return [
-        ("entries ranked", len(ranked)),
-        ("entries", len(content.teams)),
+        (f"of {len(content.teams)} entries ranked", len(ranked)),
         ("tasks", len({(one.family, one.task) for one in board.rankings})),
         ("splits", len({(one.family, one.split) for one in board.rankings})),
         ("results", len(content.sources.entries)),

@@ -18,6 +18,7 @@ from neuroarena.families.neuroprobe.submission_checks import (
     EXPECTED_SESSIONS,
     SPLIT_FOLDERS,
 )
+from neuroarena.families.neuroprobe.submission_folder import read_publication
 from neuroarena.families.neuroprobe.submissions import (
     LEVELS,
     Submission,
@@ -141,6 +142,7 @@ def _entries(submission: Submission, team: str, split: str, level: str) -> list[
                     "folder": submission.folder.name,
                     "organisation": submission.organisation,
                     "definition_evidence": submission.definition_evidence,
+                    "bibtex": read_publication(submission.folder),
                     "options": {"level": level},
                 },
                 notes=_marks(submission, own, split, level, task),

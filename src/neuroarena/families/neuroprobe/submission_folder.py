@@ -14,6 +14,7 @@ from neuroarena.progress import readable_size
 MOST_FILE_BYTES = 16 * 2**20
 MOST_FOLDER_BYTES = 256 * 2**20
 MOST_ENTRIES = 1000
+MOST_PUBLICATION = 20_000
 _FILES = (".json", ".txt", ".bib")
 
 
@@ -63,6 +64,15 @@ def folder_problems(folder: Path) -> Iterator[tuple[str, str]]:
     if total > MOST_FOLDER_BYTES:
         limit = readable_size(MOST_FOLDER_BYTES)
         yield ".", f"the files have {readable_size(total)} in all, more than the {limit} allowed"
+
+
+def read_publication(folder: Path) -> str | None:
+    """Return the BibTeX of a submission that was found readable; None where it has none, or more than a page of it."""
+    path = folder / "PUBLICATION.bib"
+    if not path.is_file():
+        return None
+    text = path.read_text(encoding="utf-8", errors="replace").strip()
+    return text if "@" in text and len(text) <= MOST_PUBLICATION else None
 
 
 def _wrong_kind(path: Path, state: os.stat_result) -> str | None:
