@@ -12,8 +12,10 @@ import pandas as pd
 import pytest
 
 from command_line import neuroarena_in
-from neuroarena import Benchmark, evaluate
+from neuroarena import Benchmark, Board, evaluate
 from neuroarena.benchmarks import Fold, Split
+from neuroarena.board.entries import entries_from_results
+from neuroarena.board.report import render_report
 from neuroarena.evaluation.leak_identity import identity_probes
 from neuroarena.evaluation.leak_report import Probe, is_leak
 from neuroarena.evaluation.leaks import check_leaks
@@ -121,6 +123,8 @@ def test_what_is_found_is_kept_with_the_result_and_shown_on_boards(tmp_path: Pat
     clean = evaluate("chance", people(split="leave-one-session-out"), cache=tmp_path / "cache")
     assert clean.record.split.leaks == ()
     assert len(clean.record.split.crossings) == 1
+    page = render_report(Board(entries_from_results([clean])))
+    assert "scores are for subjects that were trained on" in page
 
 
 def test_leaks_in_the_signals_are_kept_where_they_are_looked_for(tmp_path: Path):

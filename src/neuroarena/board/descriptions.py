@@ -207,5 +207,6 @@ def list_origins(ranking: Ranking) -> dict[str, str]:
         "split": some("split_hashes", 12) if ranking.kind == "task" else "of its tasks",
         "scorer": some("scorer_versions", 20),
         "seeds": some("run_seeds", 20),
+        "crossings": " ".join(known_.get("crossings", ())) or "nobody, as far as was looked",
         "bootstrap": f"seed {drawn['seed']}, {drawn['n_units']} units{clusters}" if drawn else UNKNOWN,
     }
