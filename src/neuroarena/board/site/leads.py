@@ -67,4 +67,11 @@ def describe_lead(ranking: Ranking) -> Lead:
         others = "the other" if n == 1 else f"all {n} others"
         return Lead("sure", f"The lead is real: better than {others}", team, score, ahead, "real")
     rest = "the other" if n == 1 else f"{n - beaten} of {n} others"
-    return Lead("open", f"The lead is not settled against {rest}", team, score, ahead, f"open against {n - beaten} of {n}")
+    return Lead(
+        "open",
+        f"The lead is not settled against {rest}",
+        team,
+        score,
+        ahead,
+        f"open against {n - beaten} of {n}",
+    )
