@@ -93,6 +93,11 @@ OTHER_SHAPES = {
     "eegnet": {"rate_hz": 128.0, "n_samples": 128},
     "cnn-raw": {"rate_hz": 128.0, "n_samples": 128},
     "csp-lda": {"rate_hz": 256.0, "n_samples": 256},
+    "fbcsp": {"rate_hz": 256.0, "n_samples": 256},
+    "xdawn-tangent": {"rate_hz": 64.0, "n_samples": 64},
+    "erp-mdm": {"rate_hz": 64.0, "n_samples": 64},
+    "trca": {"rate_hz": 256.0, "n_samples": 256},
+    "fbcca": {"rate_hz": 256.0, "n_samples": 256},
     "ridge-embedding": {"rate_hz": 100.0, "n_samples": 100, "kind": "vector"},
     "bandpower-ridge": {"rate_hz": 100.0, "n_samples": 200, "kind": "number"},
 }

@@ -32,6 +32,8 @@ class CspLda:
         Spatial patterns per band and class.
     shrinkage : float, optional
         Shrinkage of the discriminant's covariance; by default chosen by Ledoit and Wolf's formula.
+    n_selected : int, optional
+        Keep the powers that tell most about the class, by mutual information on the training part; by default all.
 
     Notes
     -----
@@ -43,13 +45,14 @@ class CspLda:
     features: FeatureChain = field(default_factory=_default_features)
     n_patterns: int = 2
     shrinkage: float | None = None
+    n_selected: int | None = None
 
     def fit(self, train: Part, validation: Part | None = None, context: Context | None = None) -> CspLda:
         """Learn patterns and discriminant from the training part."""
         from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
         from sklearn.preprocessing import StandardScaler
 
-        csp = _pyriemann("spatialfilters").CSP
+        csp = import_pyriemann("spatialfilters").CSP
         context = context or Context()
         self.classes_, self.names_ = context.classes, shared_channels(train, context.test_channels)
         targets = part_targets(train, self.classes_)
@@ -59,7 +62,11 @@ class CspLda:
             [csp(nfilter=kept, log=True).fit(band, targets == number) for number in np.unique(targets)]
             for band in bands
         ]
+        self.kept_: np.ndarray | None = None
         matrix = self._powers(bands)
+        if self.n_selected is not None and self.n_selected < matrix.shape[1]:
+            self.kept_ = _most_informative(matrix, targets, self.n_selected)
+            matrix = matrix[:, self.kept_]
         self.scaler_ = StandardScaler().fit(matrix)
         self.model_ = LinearDiscriminantAnalysis(solver="lsqr", shrinkage=self.shrinkage or "auto")
         self.model_.fit(self.scaler_.transform(matrix), targets)
@@ -71,7 +78,8 @@ class CspLda:
             for patterns, band in zip(self.patterns_, bands, strict=True)
             for pattern in patterns
         ]
-        return np.concatenate(found, axis=1)
+        powers = np.concatenate(found, axis=1)
+        return powers if self.kept_ is None else powers[:, self.kept_]
 
     def predict(self, test: Part) -> np.ndarray:
         """Return the probability of each class; one never seen in training gets zero."""
@@ -110,7 +118,7 @@ class RiemannLr:
         from sklearn.linear_model import LogisticRegression
         from sklearn.preprocessing import StandardScaler
 
-        tangent_space = _pyriemann("tangentspace").TangentSpace
+        tangent_space = import_pyriemann("tangentspace").TangentSpace
         context = context or Context()
         self.classes_, self.names_ = context.classes, shared_channels(train, context.test_channels)
         bands = covariances(train, self.names_)
@@ -131,7 +139,19 @@ class RiemannLr:
         return class_probabilities(self.model_, matrix, len(self.classes_))
 
 
-def _pyriemann(module: str) -> Any:
+def _most_informative(matrix: np.ndarray, targets: np.ndarray, n: int) -> np.ndarray:
+    """Return the columns that share most information with the targets, in order."""
+    from sklearn.feature_selection import mutual_info_classif
+
+    # The seed only breaks ties between equal numbers.
+    shared = mutual_info_classif(
+        matrix, targets, n_neighbors=min(3, np.bincount(targets).max() - 1), random_state=0
+    )
+    return np.sort(np.argsort(shared)[-n:])
+
+
+def import_pyriemann(module: str) -> Any:
+    """Import a module of pyriemann, or say how it is installed."""
     import importlib
 
     try:

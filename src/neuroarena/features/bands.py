@@ -51,7 +51,7 @@ class BandCovariances:
     def __post_init__(self) -> None:
         bands = tuple((float(low), float(high)) for low, high in self.bands_hz)
         object.__setattr__(self, "bands_hz", bands)
-        _check_bands(bands, "BandCovariances")
+        check_bands(bands, "BandCovariances")
         if not 0 <= self.shrinkage <= 1:
             raise InputError(f"BandCovariances: shrinkage must be from 0 to 1, got {self.shrinkage!r}.")
 
@@ -99,7 +99,7 @@ class BandPower:
     def __post_init__(self) -> None:
         bands = tuple((float(low), float(high)) for low, high in self.bands_hz)
         object.__setattr__(self, "bands_hz", bands)
-        _check_bands(bands, "BandPower")
+        check_bands(bands, "BandPower")
 
     def __call__(
         self, signals: np.ndarray, channels: pd.DataFrame, rate_hz: float
@@ -152,7 +152,7 @@ class FlickerCorrelation:
     def __post_init__(self) -> None:
         object.__setattr__(self, "frequencies_hz", tuple(float(value) for value in self.frequencies_hz))
         object.__setattr__(self, "band_hz", tuple(float(value) for value in self.band_hz))
-        _check_bands((self.band_hz,), "FlickerCorrelation")
+        check_bands((self.band_hz,), "FlickerCorrelation")
         if not self.frequencies_hz or min(self.frequencies_hz) <= 0:
             raise InputError(
                 f"FlickerCorrelation: frequencies_hz must be positive, got {self.frequencies_hz}."
@@ -199,7 +199,8 @@ class FlickerCorrelation:
         return np.asarray(np.linalg.qr(columns - columns.mean(axis=0))[0])
 
 
-def _check_bands(bands: Sequence[tuple[float, float]], step: str) -> None:
+def check_bands(bands: Sequence[tuple[float, float]], step: str) -> None:
+    """Refuse bands that are not rising pairs of positive numbers; `step` begins the sentence."""
     if not bands:
         raise InputError(f"{step}: bands_hz is empty. Name at least one band.")
     for low, high in bands:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from neuroarena.decoders.discriminant import Discriminant
+from neuroarena.decoders.pipelines import fbcca
 from neuroarena.features import FeatureChain
 from neuroarena.features.bands import BandPower, FlickerCorrelation
 
@@ -15,6 +16,13 @@ def cca(
 ) -> Discriminant:
     """Canonical correlation with sines at the flicker frequencies, then linear discriminant analysis."""
     return Discriminant(FeatureChain((FlickerCorrelation(tuple(frequencies_hz), harmonics, n_correlations),)))
+
+
+def filterbank_cca(
+    frequencies_hz: tuple[float, ...] = EXO_HZ, harmonics: int = 2, n_correlations: int = 2
+) -> Discriminant:
+    """Canonical correlation in three bands with sines at the flicker frequencies, then a linear discriminant."""
+    return fbcca(tuple(frequencies_hz), harmonics, n_correlations)
 
 
 def filterbank_lda(
