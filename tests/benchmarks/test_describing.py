@@ -60,3 +60,19 @@ def test_a_damaged_file_does_not_hide_the_others(tmp_path: Path):
     assert found["events"]["description"] == {"T0": 45, "T1": 23, "T2": 22}
     assert "S001R03.edf: is longer than its header says" in ran.stderr
     assert "S001R03" not in found["suggestion"]
+
+
+def test_recordings_that_were_never_fetched_are_named_and_not_left_out(tmp_path: Path):
+    folder = tmp_path / "lab"
+    folder.mkdir()
+    key = "MD5E-s12--d41d8cd98f00b204e9800998ecf8427e.edf"
+    for name in ("s1.edf", "s2.edf"):
+        (folder / name).symlink_to(f"../.git/annex/objects/aa/bb/{key}/{key}")
+    ran = neuroarena_in(tmp_path, "data", "describe", "lab")
+    assert ran.returncode == 2
+    assert "none of its 2 recordings can be read" in ran.stderr
+    assert "content not fetched" in ran.stderr
+    assert "datalad get s1.edf" in ran.stderr
+    ran = neuroarena_in(tmp_path, "data", "describe", "lab/s2.edf")
+    assert "content not fetched" in ran.stderr
+    assert "none of its" not in ran.stderr

@@ -92,6 +92,8 @@ def describe(path: str | Path, stim_channel: str | None = None) -> Description:
         entities = {**(parse_name(pattern, file) if pattern else {}), **piece.entities}
         pieces.append(piece)
         rows.append(_row(piece, file, entities))
+    if not pieces and len(rows) == 1:
+        raise InputError(rows[0]["problem"])
     if not pieces:
         raise InputError(
             f"{place}: none of its {len(rows)} recordings can be read. The first: {rows[0]['problem']}"

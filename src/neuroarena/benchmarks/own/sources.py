@@ -18,6 +18,7 @@ from neuroarena.benchmarks.split_rules import natural_order
 from neuroarena.errors import InputError
 from neuroarena.recordings import Recording, from_array, mne_files, open_file
 from neuroarena.recordings.bids import bids_channels, bids_events, bids_recordings, open_bids, participants
+from neuroarena.recordings.content import keeper_of
 from neuroarena.recordings.markers import channel_events
 from neuroarena.recordings.mne_files import SUFFIXES, bad_channels
 from neuroarena.recordings.mne_objects import from_raw, name_raw, raw_annotations
@@ -138,7 +139,7 @@ def pieces_at(path: Path, reading: Reading, key: str | None = None) -> list[tupl
         )
     files = (
         [place]
-        if place.exists()
+        if place.exists() or keeper_of(place)
         else sorted(reading.folder.glob(str(path)))
         if not path.is_absolute()
         else []
@@ -156,14 +157,17 @@ def is_bids(folder: Path) -> bool:
 
 
 def find_files(folder: Path) -> list[Path]:
-    """List the files below a folder that can be opened, in natural order.
+    """List the recordings below a folder, in natural order.
+
+    Links to content that was never fetched are among them: left out, the others would pass for the whole.
 
     Raises
     ------
     InputError
         When there is none.
     """
-    found = [path for path in folder.rglob("*") if path.suffix.lower() in SUFFIXES and path.is_file()]
+    named = (path for path in folder.rglob("*") if path.suffix.lower() in SUFFIXES)
+    found = [path for path in named if path.is_file() or keeper_of(path)]
     if not found:
         raise InputError(
             f"{folder}: holds no recording. Expected files that end in {', '.join(SUFFIXES)}, or BIDS."
