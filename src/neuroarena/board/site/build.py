@@ -23,6 +23,7 @@ from neuroarena.board.site.overview import make_overview
 from neuroarena.board.site.pages import Content, Page
 from neuroarena.board.site.settings import Settings, TextPage
 from neuroarena.board.site.sources import Sources
+from neuroarena.board.site.standings_pages import make_standings_pages
 from neuroarena.errors import InputError
 
 ABOUT = "site.json"
@@ -100,9 +101,11 @@ def make_pages(content: Content) -> list[Page]:
         )
         for text in content.texts
     ]
+    over_tracks = make_standings_pages(content)
     return [
-        make_overview(content),
+        make_overview(content, over_tracks),
         *make_board_pages(content),
+        *over_tracks,
         *make_entry_pages(content),
         make_method(content),
         *texts,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from neuroarena.board.board import records
@@ -17,14 +18,15 @@ from neuroarena.board.wording import verdict
 MOST_CARDS, ROWS_OF_CARD = 9, 5
 
 
-def make_overview(content: Content) -> Page:
-    """Make the first page."""
+def make_overview(content: Content, over_tracks: Sequence[Page] = ()) -> Page:
+    """Make the first page; boards over tracks have pages of their own, which it names."""
     board, table = content.board, summarise_boards(content)
     cards = board.overall or board.rankings
     view: dict[str, Any] = {
         "totals": _totals(content),
         "cards": [_card(content, one) for one in cards[:MOST_CARDS]],
         "grids": _grids(content) if len(board.everything) > len(cards[:MOST_CARDS]) else [],
+        "over_tracks": [{"title": page.title, "address": page.address} for page in over_tracks],
         "notes": (*board.notes, *content.sources.notes),
         "trees": [tree_section(tree) for tree in board.trees],
         "readers": [f"{count} {name}" for name, count in content.sources.readers.items()],
