@@ -16,9 +16,11 @@ from command_line import neuroarena_in
 from entry_making import EVIL, crowd, suite
 from neuroarena.board import Board, Rules
 from neuroarena.board.site import Settings, Sources, build_site, read_settings, read_sources
+from neuroarena.board.site.formulas import FORMULAS
 from neuroarena.board.site.names import assign_slugs
 from neuroarena.errors import InputError
 from neuroarena.evaluation import evaluate
+from neuroarena.scoring import METRICS
 from toy import Mean, toy_benchmark, toy_linear
 
 QUICK = Rules(n_draws=400)
@@ -249,3 +251,17 @@ def test_a_source_that_is_missing_or_named_twice_is_refused(results, tmp_path):
         assert ran.returncode == 2
         assert said in ran.stderr
     assert not (tmp_path / "site").exists()
+
+
+def test_every_metric_of_the_house_has_a_formula_and_pages_show_it(crowd_site):
+    ours = {name for name in METRICS.names() if name not in families_metrics()}
+    assert ours == set(FORMULAS)
+    assert FORMULAS["accuracy"] in (crowd_site / "method.html").read_text()
+    assert FORMULAS["accuracy"] in next(crowd_site.glob("boards/*.html")).read_text()
+
+
+def families_metrics() -> set[str]:
+    """Return the metrics that families bring, found through their entry points."""
+    from importlib.metadata import entry_points
+
+    return {each.name for each in entry_points(group="neuroarena.metrics") if ".families." in each.value}

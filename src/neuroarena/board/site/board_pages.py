@@ -12,6 +12,7 @@ from neuroarena.board.entries import FLOORS, Entry
 from neuroarena.board.ranking import Ranking, plain_pairs
 from neuroarena.board.site.bars import Axis, axis_of_ranking, draw_bars
 from neuroarena.board.site.examples import work_example
+from neuroarena.board.site.formulas import FORMULAS
 from neuroarena.board.site.leads import AGAINST_LEADER, AGAINST_NEXT, LOOKS, SIGNS, describe_lead
 from neuroarena.board.site.pages import Content, Page
 from neuroarena.board.wording import (
@@ -92,6 +93,7 @@ def _view(content: Content, ranking: Ranking) -> dict[str, Any]:
         "shares": _shares(content, ranking),
         "example": work_example(ranking),
         "metric": METRICS.get(manifest.metric),
+        "formula": FORMULAS.get(manifest.metric, ""),
         "origins": list_origins(ranking),
         "counts": f"{len(ranking.table)} of {len(ranking.table) + len(ranking.unranked)}",
     }

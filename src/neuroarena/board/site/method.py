@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 from neuroarena.board.descriptions import explain_columns, list_origins, list_recipe
+from neuroarena.board.site.formulas import FORMULAS
 from neuroarena.board.site.pages import Content, Page
 from neuroarena.board.wording import UNKNOWN
 from neuroarena.scoring import COMBINERS, METRICS, Manifest
@@ -46,6 +47,7 @@ def _describe_metric(name: str) -> dict[str, str]:
         "direction": f"{metric.direction} is better",
         "unit": metric.unit_label or "a pure number",
         "range": f"{low:g} to {high:g}".replace("-inf", "−∞").replace("inf", "∞"),
+        "formula": FORMULAS.get(name, ""),
         "undefined": metric.undefined,
     }
 
