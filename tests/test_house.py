@@ -236,3 +236,9 @@ def test_no_general_room_names_a_family_or_holds_its_address():
             if number not in documented and (address or FAMILY_WORD.search(line)):
                 named.append(f"{path.relative_to(PACKAGE)}:{number}: {line.strip()[:80]}")
     assert named == []
+
+
+def test_no_two_test_files_have_one_name():
+    """Hold names apart: pytest imports test files by their names alone, and a whole run would stop at the second."""
+    names = [path.name for path in (ROOT / "tests").rglob("test_*.py") if "plugin" not in path.parts]
+    assert sorted(name for name in set(names) if names.count(name) > 1) == []
