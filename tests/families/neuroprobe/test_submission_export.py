@@ -264,7 +264,16 @@ def test_the_commands_export_and_check(tmp_path: Path):
         "--out",
         str(tmp_path / "out"),
     ]
-    made = CliRunner().invoke(app, [*words, "--bib", str(tmp_path / "paper.bib"), "--attest", "--json"])
+    signed = [*words, "--bib", str(tmp_path / "paper.bib"), "--attest", "--json"]
+    unsaid = CliRunner().invoke(app, signed)
+    assert "which a pretraining card must show" in str(unsaid.exception)
+    card = tmp_path / "pretraining.toml"
+    card.write_text('schema_version = 1\nmodel = "mine"\n[[pretraining]]\ndataset = "neuroprobe"\n')
+    forbidden = CliRunner().invoke(app, [*signed, "--pretraining", str(card)])
+    assert "session 1_1 is judged" in str(forbidden.exception)
+    assert not (tmp_path / "out").exists()
+    card.write_text('schema_version = 1\nmodel = "mine"\n')
+    made = CliRunner().invoke(app, [*signed, "--pretraining", str(card)])
     assert made.exit_code == 0, made.output
     said = json.loads(made.stdout)
     assert said["accepted"]

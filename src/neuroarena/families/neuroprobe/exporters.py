@@ -14,6 +14,25 @@ Results = Annotated[list[Path], typer.Argument(help="Folders of results, as neur
 Out = Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Folder to write into.")]
 
 
+Attest = Annotated[
+    bool,
+    typer.Option(
+        "--attest",
+        help="Sign, in the author's name, that the official splits were respected and that the model was "
+        "not pretrained on data of Neuroprobe. Without it the attestation reads N/A. Runs whose items differ "
+        "from the published ones are refused, and so is a model without a pretraining card.",
+    ),
+]
+Card = Annotated[
+    Path | None,
+    typer.Option(
+        "--pretraining",
+        metavar="FILE",
+        help="Pretraining card (TOML): datasets, sessions and time ranges. Needed with --attest.",
+    ),
+]
+
+
 def export_neuroprobe(
     results: Results,
     author: Annotated[str, typer.Option("--author", metavar='"FIRST LAST"', help="First and last name.")],
@@ -34,15 +53,8 @@ def export_neuroprobe(
     bib: Annotated[
         Path | None, typer.Option("--bib", metavar="FILE", help="BibTeX entry of the publication.")
     ] = None,
-    attest: Annotated[
-        bool,
-        typer.Option(
-            "--attest",
-            help="Sign, in the author's name, that the official splits were respected and that the model was "
-            "not pretrained on data of Neuroprobe. Without it the attestation reads N/A. Runs whose items differ "
-            "from the published ones are refused.",
-        ),
-    ] = False,
+    attest: Attest = False,
+    pretraining: Card = None,
     allow_simulated: Annotated[
         bool, typer.Option("--allow-simulated", help="Write simulated runs too, marked as such.")
     ] = False,
@@ -53,6 +65,7 @@ def export_neuroprobe(
     from neuroarena.families.neuroprobe.submission_export import export_submission
     from neuroarena.families.neuroprobe.submission_verdict import check_submission
 
+    _check_pretraining(pretraining, attest)
     folder = export_submission(
         [load_result(found) for found in find_results(results)],
         out,
@@ -74,6 +87,21 @@ def export_neuroprobe(
     mark = " (simulated)" if verdict.simulated else ""
     print(f"{folder}{mark}")
     print(f"definition {verdict.definition}. {verdict.sentence}")
+
+
+def _check_pretraining(card: Path | None, attest: bool) -> None:
+    """Refuse an attestation without a pretraining card, and a card that names judged data."""
+    from neuroarena.benchmarks.pretraining import check_card
+    from neuroarena.errors import InputError
+    from neuroarena.families.neuroprobe.pretraining import RULES
+
+    if attest and card is None:
+        raise InputError(
+            "--attest signs that the model was not pretrained on judged data, which a pretraining card must show: add "
+            '--pretraining FILE. For a model without pretraining the file holds schema_version = 1 and model = "NAME".'
+        )
+    if card is not None:
+        check_card(card, RULES)
 
 
 def _text_of(path: Path) -> str:

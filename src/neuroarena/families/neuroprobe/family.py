@@ -27,6 +27,7 @@ class Neuroprobe:
     definitions = DEFINITIONS
     importers = "neuroarena.families.neuroprobe.importer:IMPORTERS"
     exporters = "neuroarena.families.neuroprobe.exporters:EXPORTERS"
+    pretraining_rules = "neuroarena.families.neuroprobe.pretraining:RULES"
     submission_check = "neuroarena.families.neuroprobe.submission_verdict:check_submission"
     demo = "neuroarena.families.neuroprobe.demonstration:DEMO"
     known_leaks = (
