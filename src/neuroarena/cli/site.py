@@ -50,7 +50,13 @@ def build(
 ) -> None:
     """Build a site that is read from a disk or any static host: boards, entries, method, and tables for programs."""
     from neuroarena.board.site import build_site, read_settings, read_sources
+    from neuroarena.errors import InputError
 
+    for source in sources:
+        if out.resolve() == source.resolve() or out.resolve() in source.resolve().parents:
+            raise InputError(
+                f"{out}: the site would take the place of its source {source}. Name another folder."
+            )
     settings, texts = read_settings(about)
     if title is not None:
         settings = settings.model_copy(update={"title": title})

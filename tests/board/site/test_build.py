@@ -251,6 +251,10 @@ def test_a_source_that_is_missing_or_named_twice_is_refused(results, tmp_path):
         assert ran.returncode == 2
         assert said in ran.stderr
     assert not (tmp_path / "site").exists()
+    for out in (results, results.parent):
+        ran = neuroarena_in(tmp_path, "site", "build", str(results), "--out", str(out))
+        assert ran.returncode == 2
+        assert "the place of its source" in ran.stderr
 
 
 def test_every_metric_of_the_house_has_a_formula_and_pages_show_it(crowd_site):
