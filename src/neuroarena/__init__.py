@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from neuroarena.board import Board as Board
     from neuroarena.datasets import load_dataset as load_dataset
     from neuroarena.decoders import from_braindecode as from_braindecode
+    from neuroarena.decoders import from_encoder as from_encoder
     from neuroarena.decoders import from_sklearn as from_sklearn
     from neuroarena.decoders import from_torch as from_torch
     from neuroarena.decoders import load_decoder as load_decoder
@@ -40,6 +41,7 @@ _MODULES: dict[str, tuple[str, ...]] = {
     ".datasets": ("load_dataset",),
     ".decoders": (
         "from_braindecode",
+        "from_encoder",
         "from_sklearn",
         "from_torch",
         "load_decoder",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from neuroarena.decoders.alignment import Alignment
 from neuroarena.decoders.contract_check import Check, check_decoder
 from neuroarena.decoders.decoder import Context, Decoder, Group, Part, n_examples, part_targets
+from neuroarena.decoders.encoders import from_encoder
 from neuroarena.decoders.floors import Chance, Dummy
 from neuroarena.decoders.linear import Linear
 from neuroarena.decoders.names import DECODERS, describe_decoder, load_decoder
@@ -32,6 +33,7 @@ __all__ = [
     "describe_decoder",
     "drive",
     "from_braindecode",
+    "from_encoder",
     "from_sklearn",
     "from_torch",
     "load_decoder",
