@@ -9,6 +9,8 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+from neuroarena.atomic import naming_full_disk
+
 try:
     import fcntl
 except ImportError:  # no such locks on Windows; a lease is then known by its age alone
@@ -41,7 +43,8 @@ class Leases:
     @contextlib.contextmanager
     def renewed(self) -> Iterator[None]:
         """Renew what is held while the block runs; release what is left at its end."""
-        self._folder.mkdir(parents=True, exist_ok=True)
+        with naming_full_disk(self._folder.parent, self._folder.name):
+            self._folder.mkdir(parents=True, exist_ok=True)
         over = threading.Event()
         beating = threading.Thread(target=self._beat, args=(over,), daemon=True)
         beating.start()
@@ -54,7 +57,17 @@ class Leases:
                 self.release(name)
 
     def take(self, name: str) -> bool:
-        """Take the lease of some work; False when another process is at it."""
+        """Take the lease of some work; False when another process is at it.
+
+        Raises
+        ------
+        DiskFull
+            When there is no room for a line of text: none for the product either.
+        """
+        with naming_full_disk(self._folder, name):
+            return self._take(name)
+
+    def _take(self, name: str) -> bool:
         path = self._folder / name
         for _ in range(2):
             try:
@@ -64,11 +77,11 @@ class Leases:
                     return False
                 path.unlink(missing_ok=True)
                 continue
+            with self._lock:
+                self._held[name] = descriptor
             with contextlib.suppress(OSError):  # a disk without locks
                 _lock(descriptor)
             os.write(descriptor, _HERE)
-            with self._lock:
-                self._held[name] = descriptor
             return True
         return False
 
