@@ -44,7 +44,7 @@ def split_people(
     --------
     >>> truth = pd.DataFrame({"unit": list("aabbccdd"), "cluster": "", "target": [1.0, 1, 2, 2, 3, 3, 4, 4]})
     >>> halves = split_people(truth, 0.5, np.random.default_rng(0))
-    >>> halves.groupby(truth["unit"]).nunique().max(), sorted(halves.value_counts())
+    >>> int(halves.groupby(truth["unit"]).nunique().max()), sorted(halves.value_counts())
     (1, [4, 4])
     """
     rng = rng or np.random.default_rng(secrets.randbits(256))

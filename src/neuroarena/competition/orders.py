@@ -54,6 +54,6 @@ def derive_seed(key: bytes, submission: str, sha256: str, purpose: str) -> str:
     Examples
     --------
     >>> derive_seed(bytes(32), "s1", "ab", "order")[:16]
-    '59a73bbcc2b1c4fc'
+    'da739bac034b6e26'
     """
     return hmac.new(key, f"{submission}|{sha256}|{purpose}".encode(), hashlib.sha256).hexdigest()

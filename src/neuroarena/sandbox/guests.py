@@ -228,7 +228,7 @@ def draw_batches(people: Sequence[str], rng: np.random.Generator) -> list[np.nda
     --------
     >>> batches = draw_batches(["a", "a", "b", "c"], np.random.default_rng(0))
     >>> sorted(map(len, batches)), sorted(int(i) for batch in batches for i in batch)
-    ([2, 2], [0, 1, 2, 3])
+    ([1, 3], [0, 1, 2, 3])
     """
     own: dict[str, list[int]] = {}
     for index, person in enumerate(people):

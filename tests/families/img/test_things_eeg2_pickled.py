@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import pickle
 import pickletools
@@ -108,7 +109,7 @@ STRANGERS: dict[str, tuple[Any, str]] = {
     "an attribute": (Evil(getattr, {}, "keys"), "getattr'"),
     "a numpy function": (Evil(np.fromfile, "x"), "numpy.fromfile'"),
     "a numpy loader": (Evil(np.load, "x"), "load'"),
-    "an instance": (pickle.UnpicklingError("x"), "UnpicklingError'"),
+    "an instance": (argparse.Namespace(x=1), "argparse.Namespace'"),
     "a function": (print, "print'"),
     "a set": ({1}, "opcode 0x8f"),
     "a complex number": (1j, "complex'"),
