@@ -45,7 +45,7 @@ def test_everything_can_be_listed(place, kind):
     for row in rows:
         assert row["name"].partition("/")[2] or row["name"] in text
         # Other tests of this process may have registered something of their own.
-        assert row["from"] in ("neuroarena", "this process")
+        assert row["from"] in ("neuroarena", "this process", "braindecode")
 
 
 def test_two_definitions_of_neuroprobe_are_listed_on_request(place):

@@ -186,7 +186,7 @@ def test_another_metric_is_refused_even_on_request():
     [
         ({"rule": "best-of-last-0"}, "best-of-last-N"),
         ({"rule": "best"}, "best-of-last-N"),
-        ({"as_of": "2026-01-01T00:00:00"}, "timezone"),
+        ({"as_of": "2026-01-01T00:00:00"}, "with its zone"),
         ({"alpha": 1.5}, "alpha"),
         ({"pairs": "some"}, "neighbours"),
         ({"colour": "red"}, "colour"),
