@@ -265,10 +265,12 @@ def test_the_fixed_order_of_the_real_flicker_recordings_is_found():
             "--json",
         ],
     )
-    assert ran.exit_code == 1
+    assert ran.exit_code == 0, ran.stdout
     (report,) = json.loads(ran.stdout)
-    (found,) = report["leaks"]
-    assert (found["kind"], found["hidden"], found["p"]) == ("order", True, 0.001)
+    # Decoders never see the order, so it is a note.
+    assert report["leaks"] == []
+    (found,) = [probe for probe in report["noted"] if probe["hidden"]]
+    assert (found["kind"], found["p"]) == ("order", 0.001)
     assert found["score"] > 0.9
 
 
