@@ -105,7 +105,7 @@ def test_a_model_that_averages_its_last_outputs_gains_in_order_and_nothing_in_ba
         return float(np.sqrt(np.mean((values - targets) ** 2)))
 
     kept = predict_windows(path, 2, batches, LIMITS, stateless=False)
-    assert error(kept) < 0.6 * error(plain)
+    assert error(kept) < 0.75 * error(plain)
     fresh = answer_challenges(path, {2: batches}, LIMITS, stateless=True, rng=np.random.default_rng(0))[2]
     assert error(fresh.values) > 0.9 * error(plain), "what it averages belongs to other people"
     assert fresh.replay_difference == 0
