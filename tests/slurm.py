@@ -135,9 +135,7 @@ def _start(folder: Path) -> None:
 
 def _stop(folder: Path) -> None:
     for node in NODES:
-        for process in _processes_of(folder, node):
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(process, signal.SIGKILL)
+        Cluster(folder).lose_node(node)
     for name in ("slurmctld.pid", "munged.pid"):
         with contextlib.suppress(OSError, ValueError):
             os.kill(int((folder / name).read_text()), signal.SIGTERM)
@@ -160,23 +158,29 @@ def _free_ports(n: int) -> list[int]:
 
 
 def _processes_of(folder: Path, node: str) -> list[int]:
-    """Return the daemon of a node and the step daemons below it, which carry the node's name or folder."""
-    daemon = folder / f"slurmd-{node}.pid"
+    """Return the daemon of a node, then the step daemons that run its jobs."""
     found = []
     with contextlib.suppress(OSError, ValueError):
-        first = int(daemon.read_text())
-        found = [first, *(child for child in _all_processes() if _is_step_of(child, node, folder))]
-    return found
+        found.append(int((folder / f"slurmd-{node}.pid").read_text()))
+    parents = {_parent(job) for job in _all_processes() if _is_job_of(job, node, folder)}
+    return [*found, *(parent for parent in parents if b"slurmstepd" in _read(parent, "cmdline"))]
 
 
-def _is_step_of(process: int, node: str, folder: Path) -> bool:
+def _is_job_of(process: int, node: str, folder: Path) -> bool:
+    environment = _read(process, "environ")
+    return f"SLURMD_NODENAME={node}\0".encode() in environment and str(folder).encode() in environment
+
+
+def _read(process: int, what: str) -> bytes:
     with contextlib.suppress(OSError):
-        command = Path(f"/proc/{process}/cmdline").read_bytes()
-        environment = Path(f"/proc/{process}/environ").read_bytes()
-        return b"slurmstepd" in command and (
-            f"SLURMD_NODENAME={node}".encode() in environment or f"spool-{node}".encode() in environment
-        )
-    return False
+        return Path(f"/proc/{process}/{what}").read_bytes()
+    return b""
+
+
+def _parent(process: int) -> int:
+    with contextlib.suppress(ValueError, IndexError):
+        return int(_read(process, "stat").rpartition(b")")[2].split()[1])
+    return 0
 
 
 def _all_processes() -> list[int]:
@@ -184,10 +188,5 @@ def _all_processes() -> list[int]:
 
 
 def _descendants(process: int) -> list[int]:
-    found = []
-    for child in _all_processes():
-        with contextlib.suppress(OSError, ValueError, IndexError):
-            parent = int(Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[1])
-            if parent == process:
-                found += [child, *_descendants(child)]
-    return found
+    own = [child for child in _all_processes() if _parent(child) == process]
+    return [each for child in own for each in (child, *_descendants(child))]
