@@ -172,7 +172,7 @@ class Board:
             "simulated": self.simulated,
             "rules": self.rules.model_dump(mode="json"),
             "notes": list(self.notes),
-            "rankings": [_ranking_dict(ranking) for ranking in self.everything],
+            "rankings": [describe_ranking(ranking) for ranking in self.everything],
             "trees": [_tree_dict(tree) for tree in self.trees],
             "learning_curves": [
                 {"title": curve.title, "split": curve.split, "points": _plain_rows(curve.table)}
@@ -205,7 +205,8 @@ def _with_known_answers(ranking: Ranking, tasks: Iterable[str]) -> Ranking:
     return dataclasses.replace(ranking, cautions=(*known, *ranking.cautions))
 
 
-def _ranking_dict(ranking: Ranking) -> dict[str, Any]:
+def describe_ranking(ranking: Ranking) -> dict[str, Any]:
+    """Return a ranking as plain data: no NaN, no arrays."""
     manifest = ranking.manifest
     return {
         "kind": ranking.kind,

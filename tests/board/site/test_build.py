@@ -15,7 +15,18 @@ import yaml
 from command_line import neuroarena_in
 from entry_making import EVIL, crowd, suite
 from neuroarena.board import Board, Rules
-from neuroarena.board.site import Settings, Sources, build_site, read_settings, read_sources
+from neuroarena.board.site import (
+    Content,
+    Settings,
+    Sources,
+    build_site,
+    describe_site,
+    list_pages,
+    read_assets,
+    read_settings,
+    read_sources,
+    render_files,
+)
 from neuroarena.board.site.formulas import FORMULAS
 from neuroarena.board.site.names import assign_slugs
 from neuroarena.errors import InputError
@@ -76,6 +87,22 @@ def test_every_link_leads_somewhere_and_nothing_is_inline(crowd_site):
             if not link.startswith(("#", "https://")):
                 assert (page.parent / link).resolve().is_file(), f"{page}: {link}"
                 assert (page.parent / link).resolve().is_relative_to(crowd_site.resolve())
+
+
+def test_a_page_is_made_and_rendered_alone_without_a_folder(crowd_site):
+    entries = crowd()
+    content = Content(
+        Board(entries, QUICK), Sources(tuple(entries), (), "ab" * 32, {"results": len(entries)})
+    )
+    pages, site = list_pages(content), describe_site(content)
+    address = next(name for name in pages if name.startswith("boards/"))
+    files = dict(render_files(pages[address](), site))
+    assert len(files) > 5
+    for name, written in (*files.items(), *read_assets().items()):
+        assert written == (crowd_site / name).read_bytes(), name
+    assert {f"{name}.html" for name in pages} == {
+        str(path.relative_to(crowd_site)) for path in crowd_site.rglob("*.html")
+    }
 
 
 def test_a_board_says_who_leads_and_whether_that_is_real(crowd_site):

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from neuroarena.board.board import records
+from neuroarena.board.board import describe_ranking, records
 from neuroarena.board.descriptions import count_pairs, describe_pairs, describe_rows, list_origins
 from neuroarena.board.entries import FLOORS, Entry
 from neuroarena.board.ranking import Ranking, plain_pairs
@@ -34,19 +34,11 @@ WIDEST_MATRIX, MOST_PAIRS = 40, 500
 CHOICES = ("floor", "organiser", "simulated")
 
 
-def make_board_pages(content: Content) -> list[Page]:
-    """Make one page per ranking, the overall ones first."""
-    plain = content.board.to_dict()["rankings"]
-    frame = content.board.frame()
-    pages = []
-    for one, data in zip(content.board.everything, plain, strict=True):
-        own = frame[(frame["benchmark"] == one.benchmark) & (frame["split"] == one.split)]
-        pages.append(_make_page(content, one, data, own[own["kind"] == one.kind]))
-    return pages
-
-
-def _make_page(content: Content, ranking: Ranking, data: dict[str, Any], table: pd.DataFrame) -> Page:
-    tables = {"": table.reset_index(drop=True)}
+def make_board_page(content: Content, ranking: Ranking) -> Page:
+    """Make the page of one ranking."""
+    frame = content.frame
+    own = frame[(frame["benchmark"] == ranking.benchmark) & (frame["split"] == ranking.split)]
+    tables = {"": own[own["kind"] == ranking.kind].reset_index(drop=True)}
     if len(ranking.verdicts):
         tables["verdicts"] = plain_pairs(ranking.verdicts)
     if len(ranking.rank_probabilities):
@@ -56,7 +48,7 @@ def _make_page(content: Content, ranking: Ranking, data: dict[str, Any], table: 
         title=ranking.title,
         template="board.html.j2",
         view=_view(content, ranking),
-        data={"snapshot": content.sources.snapshot, **data},
+        data={"snapshot": content.sources.snapshot, **describe_ranking(ranking)},
         tables=tables,
     )
 

@@ -24,7 +24,6 @@ from neuroarena.board.wording import (
     ranks_text,
     rows_of,
 )
-from neuroarena.statistics.verdicts import BETTER
 
 # What a record says about an entry that is nobody's secret; contact addresses are not among it.
 SHOWN = {
@@ -41,13 +40,8 @@ SHOWN = {
 }
 
 
-def make_entry_pages(content: Content) -> list[Page]:
-    """Make one page per team."""
-    counts = _count_verdicts(content.board.rankings)
-    return [_make_page(content, team, counts) for team in content.teams]
-
-
-def _make_page(content: Content, team: str, counts: dict[tuple[str, str], list[int]]) -> Page:
+def make_entry_page(content: Content, team: str) -> Page:
+    """Make the page of one team."""
     entries = content.teams[team]
     newest = entries[-1]
     rows = [row for one in content.board.everything for row in _rows_of_team(content, one, team)]
@@ -63,7 +57,7 @@ def _make_page(content: Content, team: str, counts: dict[tuple[str, str], list[i
         "rows": rows,
         "firsts": sum(row["rank"] == 1 for row in ranked),
         "ranked": len(ranked),
-        "others": _compare(content, team, counts),
+        "others": _compare(content, team),
         "history": history,
         "reruns": _distinct_reruns(entries),
         "publication": find_publication(newest.provenance.get("bibtex")),
@@ -168,24 +162,8 @@ def _distinct_reruns(entries: list[Entry]) -> list[dict[str, str]]:
     return list(found.values())
 
 
-def _count_verdicts(rankings: Iterable[Ranking]) -> dict[tuple[str, str], list[int]]:
-    """Count, for every ordered pair of teams, on how many tasks the first is better, and on how many both stand."""
-    counts: dict[tuple[str, str], list[int]] = {}
-    for one in rankings:
-        verdicts = one.verdicts
-        for above, below, said in zip(verdicts["a"], verdicts["c"], verdicts["verdict"], strict=True):
-            for pair, better in (
-                ((str(above), str(below)), said == BETTER),
-                ((str(below), str(above)), False),
-            ):
-                own = counts.setdefault(pair, [0, 0])
-                own[0] += better
-                own[1] += 1
-    return counts
-
-
-def _compare(content: Content, team: str, counts: dict[tuple[str, str], list[int]]) -> list[dict[str, Any]]:
-    rows = []
+def _compare(content: Content, team: str) -> list[dict[str, Any]]:
+    rows, counts = [], content.verdict_counts
     for other in content.board.teams:
         better, together = counts.get((team, other), [0, 0])
         if not together:

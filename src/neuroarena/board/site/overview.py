@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from neuroarena.board.board import records
@@ -11,6 +11,7 @@ from neuroarena.board.site.bars import axis_of_ranking
 from neuroarena.board.site.board_pages import make_rows, summarise_boards
 from neuroarena.board.site.leads import describe_lead
 from neuroarena.board.site.pages import Content, Page
+from neuroarena.board.standings import Standings
 from neuroarena.board.tree_views import tree_section
 from neuroarena.board.wording import verdict
 
@@ -18,7 +19,7 @@ from neuroarena.board.wording import verdict
 MOST_CARDS, ROWS_OF_CARD = 9, 5
 
 
-def make_overview(content: Content, over_tracks: Sequence[Page] = ()) -> Page:
+def make_overview(content: Content, over_tracks: Mapping[str, Standings]) -> Page:
     """Make the first page; boards over tracks have pages of their own, which it names."""
     board, table = content.board, summarise_boards(content)
     cards = board.overall or board.rankings
@@ -26,7 +27,7 @@ def make_overview(content: Content, over_tracks: Sequence[Page] = ()) -> Page:
         "totals": _totals(content),
         "cards": [_card(content, one) for one in cards[:MOST_CARDS]],
         "grids": _grids(content) if len(board.everything) > len(cards[:MOST_CARDS]) else [],
-        "over_tracks": [{"title": page.title, "address": page.address} for page in over_tracks],
+        "over_tracks": [{"title": one.title, "address": address} for address, one in over_tracks.items()],
         "notes": (*board.notes, *content.sources.notes),
         "trees": [tree_section(tree) for tree in board.trees],
         "readers": [f"{count} {name}" for name, count in content.sources.readers.items()],

@@ -15,6 +15,7 @@ from neuroarena.board.ranking import Ranking
 from neuroarena.board.site.names import assign_slugs
 from neuroarena.board.site.settings import Settings, TextPage
 from neuroarena.board.site.sources import Sources
+from neuroarena.statistics.verdicts import BETTER
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +80,11 @@ class Content:
         return {name: f"boards/{slug}" for name, slug in slugs.items()}
 
     @cached_property
+    def frame(self) -> pd.DataFrame:
+        """Every ranking of the board as one long table."""
+        return self.board.frame()
+
+    @cached_property
     def teams(self) -> dict[str, list[Entry]]:
         """Team -> its entries, oldest first."""
         found: dict[str, list[Entry]] = {}
@@ -106,6 +112,22 @@ class Content:
                     ):
                         chosen[entry.team, one.name, one.split] = entry
         return chosen
+
+    @cached_property
+    def verdict_counts(self) -> dict[tuple[str, str], list[int]]:
+        """Ordered pair of teams -> on how many tasks the first is better, and on how many both stand."""
+        counts: dict[tuple[str, str], list[int]] = {}
+        for one in self.board.rankings:
+            verdicts = one.verdicts
+            for above, below, said in zip(verdicts["a"], verdicts["c"], verdicts["verdict"], strict=True):
+                for pair, better in (
+                    ((str(above), str(below)), said == BETTER),
+                    ((str(below), str(above)), False),
+                ):
+                    own = counts.setdefault(pair, [0, 0])
+                    own[0] += better
+                    own[1] += 1
+        return counts
 
     def entry_of(self, ranking: Ranking, team: str) -> Entry:
         """Return the entry of a team that a ranking shows; on an overall, one of its newest."""

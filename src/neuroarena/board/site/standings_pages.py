@@ -14,16 +14,17 @@ from neuroarena.board.standings import Standings
 from neuroarena.board.wording import cell_text, clean_name
 
 
-def make_standings_pages(content: Content) -> list[Page]:
-    """Make one page for each board that a family offers over its own tasks; one that cannot be made has none."""
+def name_standings(content: Content) -> dict[str, Standings]:
+    """Return each board that a family offers over its own tasks, by its address; others are left out."""
     made = {
         name: one for name, one in own_standings(content.board.rankings).items() if isinstance(one, Standings)
     }
     slugs = assign_slugs(made)
-    return [_make_page(content, f"boards/over-{slugs[name]}", one) for name, one in made.items()]
+    return {f"boards/over-{slugs[name]}": one for name, one in made.items()}
 
 
-def _make_page(content: Content, address: str, standings: Standings) -> Page:
+def make_standings_page(content: Content, address: str, standings: Standings) -> Page:
+    """Make the page of a board over several tracks."""
     columns = [name for name in standings.table.columns if not name.startswith("seed_")]
     rows = [
         [{"text": _cell(name, value), "address": content.entries.get(str(value)) if name == "team" else None}
