@@ -30,8 +30,17 @@ def hand_in_document(arena: Arena, token: str, track: str, name: str, file: str 
     InputError
         When the competition asks for no such document, it is too late, or the file is not of an allowed format.
     """
-    file = Path(file)
-    team = find_team(arena, token, "submit")
+    return keep_document(arena, find_team(arena, token, "submit"), track, name, Path(file))
+
+
+def keep_document(arena: Arena, team: str, track: str, name: str, file: Path) -> str:
+    """Keep a document of a team, whose right to hand it in was checked, and return its id.
+
+    Raises
+    ------
+    InputError
+        When the competition asks for no such document, it is too late, or the file is not of an allowed format.
+    """
     arena.competition.track(track)
     wanted = find_document(arena, name)
     _check_format(file, wanted)

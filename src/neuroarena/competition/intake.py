@@ -91,25 +91,35 @@ def submit(
     """
     file = Path(file)
     team = find_team(arena, token, "submit")
-    arena.competition.track(track)
     post = Post(
         track,
         file,
         kind or guess_kind(file),
-        _clean_name(name or file.name),
+        clean_name(name or file.name),
         key or secrets.token_hex(16),
         model,
         external_data,
         commits,
     )
+    return take_post(arena, team, post)
+
+
+def take_post(arena: Arena, team: str, post: Post) -> str:
+    """Take what a team hands in, whose right to do so was checked; return the id of the submission.
+
+    Raises
+    ------
+    InputError
+        When it is not taken: the reason is given, no attempt is counted and no row is written.
+    """
+    arena.competition.track(post.track)
     with arena.store.reading() as connection:
         earlier = find_earlier(connection, team, post.key)
         if earlier is not None:
             return earlier
         _check_declared(connection, arena, team, post)
-        size = file.stat().st_size if file.is_file() else 0
-        admit(connection, arena, team, track, size, kind=post.kind)
-    kept = arena.artifacts.keep(file, arena.competition.limits.file_mb * MEGABYTE, ENDING[post.kind])
+        admit(connection, arena, team, post.track, _measure(post.file), kind=post.kind)
+    kept = arena.artifacts.keep(post.file, arena.competition.limits.file_mb * MEGABYTE, ENDING[post.kind])
     submission, run = _receive(arena, team, post, kept)
     job = claim(arena.store, "intake", ["intake"], run=run) if run is not None else None
     if job is not None:
@@ -135,13 +145,24 @@ def dry_run(
     InputError
         When it would not be taken, or would be refused.
     """
-    file = Path(file)
     team = find_team(arena, token, "submit")
+    return check_post(arena, team, track, Path(file), kind, accepting=accepting)
+
+
+def check_post(
+    arena: Arena, team: str, track: str, file: Path, kind: Kind | None = None, *, accepting: bool = False
+) -> Checked:
+    """Check a file of a team, and whether it would be taken now; nothing is written and no attempt is used.
+
+    Raises
+    ------
+    InputError
+        When it would not be taken, or would be refused.
+    """
     kind = kind or guess_kind(file)
     arena.competition.track(track)
     with arena.store.reading() as connection:
-        size = file.stat().st_size if file.is_file() else 0
-        phase = admit(connection, arena, team, track, size, kind=kind, accepting=accepting)
+        phase = admit(connection, arena, team, track, _measure(file), kind=kind, accepting=accepting)
     return check_file(arena, track, phase.name, kind, file)
 
 
@@ -201,7 +222,17 @@ def withdraw(arena: Arena, token: str, submission: str) -> None:
     InputError
         When the team has no such submission, or it is too late.
     """
-    team = find_team(arena, token, "submit")
+    withdraw_own(arena, find_team(arena, token, "submit"), submission)
+
+
+def withdraw_own(arena: Arena, team: str, submission: str) -> None:
+    """Withdraw a submission of a team, whose right to do so was checked.
+
+    Raises
+    ------
+    InputError
+        When the team has no such submission, or it is too late.
+    """
     with arena.store.writing(f"team:{team}") as connection:
         now = arena.store.clock(connection)
         withdraw_run(connection, now, team, submission, team, "Withdrawn by the team.")
@@ -288,6 +319,11 @@ def _check_declared(connection: Connection, arena: Arena, team: str, post: Post)
         )
 
 
-def _clean_name(name: str) -> str:
+def _measure(file: Path) -> int:
+    return file.stat().st_size if file.is_file() else 0
+
+
+def clean_name(name: str) -> str:
+    """Return the last part of a file's name, or "submission" where it cannot be printed."""
     name = Path(name).name
     return name if name.isprintable() and 0 < len(name) <= MOST_NAME else "submission"

@@ -27,7 +27,17 @@ def read_receipt(arena: Arena, token: str, submission: str) -> dict[str, Any]:
     InputError
         When the team has no such submission.
     """
-    team = find_team(arena, token, "read")
+    return find_receipt(arena, find_team(arena, token, "read"), submission)
+
+
+def find_receipt(arena: Arena, team: str, submission: str) -> dict[str, Any]:
+    """Return the receipt of one of a team's submissions; who asks was checked.
+
+    Raises
+    ------
+    InputError
+        When the team has no such submission.
+    """
     with arena.store.reading() as connection:
         asked = select(SUBMISSION).where(SUBMISSION.c.id == submission, SUBMISSION.c.team == team)
         row = connection.execute(asked).mappings().first()
@@ -89,7 +99,11 @@ def make_receipt(connection: Connection, arena: Arena, row: dict[str, Any]) -> d
 
 def list_submissions(arena: Arena, token: str) -> list[dict[str, Any]]:
     """List a team's submissions, oldest first, one short row each."""
-    team = find_team(arena, token, "read")
+    return list_own(arena, find_team(arena, token, "read"))
+
+
+def list_own(arena: Arena, team: str) -> list[dict[str, Any]]:
+    """List the submissions of a team, oldest first; who asks was checked."""
     asked = (
         select(SUBMISSION, RUN.c.id.label("run"), RUN.c.state, RUN.c.reason)
         .join(RUN, RUN.c.submission == SUBMISSION.c.id)

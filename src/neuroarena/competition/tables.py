@@ -24,7 +24,7 @@ from sqlalchemy import (
 )
 
 # The migration that these tables are the outcome of; a test compares the two.
-REVISION = "0002"
+REVISION = "0003"
 
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 _MICROSECOND = datetime.timedelta(microseconds=1)
@@ -303,4 +303,77 @@ EVENT = Table(
     Column("about", String(64), nullable=False),
     Column("facts", JSON, nullable=False),
     Column("hash", String(64), nullable=False),
+)
+
+# People who sign in on the pages; one whose data were deleted keeps the row without name, address and password.
+ACCOUNT = Table(
+    "account",
+    METADATA,
+    Column("id", String(16), primary_key=True),
+    Column("email", String(254), unique=True),
+    Column("name", String(200)),
+    Column("password", Text),
+    Column("team", ForeignKey("team.name"), index=True),
+    Column("captain", Boolean, nullable=False),
+    Column("organiser", Boolean, nullable=False),
+    Column("created", Instant, nullable=False),
+    Column("verified", Instant),
+    Column("deleted", Instant),
+)
+
+SESSION = Table(
+    "session",
+    METADATA,
+    Column("secret_sha256", String(64), primary_key=True),
+    Column("account", ForeignKey("account.id"), nullable=False, index=True),
+    Column("created", Instant, nullable=False),
+    Column("expires", Instant, nullable=False),
+)
+
+# What a letter carries: a secret that verifies an address, sets a password or joins a team, once.
+TICKET = Table(
+    "ticket",
+    METADATA,
+    Column("secret_sha256", String(64), primary_key=True),
+    Column("purpose", String(16), nullable=False),
+    Column("account", ForeignKey("account.id")),
+    Column("email", String(254), nullable=False),
+    Column("team", ForeignKey("team.name")),
+    Column("created", Instant, nullable=False),
+    Column("expires", Instant, nullable=False),
+    Column("used", Instant),
+)
+
+# Pages that belong to a published board: what their templates show, made where the unit scores are.
+PAGE = Table(
+    "page",
+    METADATA,
+    Column("snapshot", ForeignKey("snapshot.number"), primary_key=True),
+    Column("address", String(200), primary_key=True),
+    Column("title", String(300), nullable=False),
+    Column("template", String(64), nullable=False),
+    Column("view", JSON, nullable=False),
+)
+
+ANNOUNCEMENT = Table(
+    "announcement",
+    METADATA,
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("at", Instant, nullable=False),
+    Column("title", String(200), nullable=False),
+    Column("text", Text, nullable=False),
+    Column("removed", Instant),
+)
+
+# Work that organisers ask of a zone which may open what they may not, such as judging again.
+REQUEST = Table(
+    "request",
+    METADATA,
+    Column("id", String(16), primary_key=True),
+    Column("label", String(16), nullable=False),
+    Column("what", String(32), nullable=False),
+    Column("facts", JSON, nullable=False),
+    Column("asked", Instant, nullable=False),
+    Column("ended", Instant),
+    Column("outcome", Text),
 )

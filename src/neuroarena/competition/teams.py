@@ -19,11 +19,19 @@ Scope = Literal["submit", "read"]
 SCOPES: tuple[str, ...] = get_args(Scope)
 MOST_CHARACTERS = 64
 MOST_MEMBER = 200
+ORGANISER = "organiser"
 _WRONG = "The token is not valid. Ask the organisers for a new one."
 
 
-def add_team(arena: Arena, name: str, *, affiliation: str | None = None, organiser: bool = False) -> None:
-    """Let a team in.
+def add_team(
+    arena: Arena,
+    name: str,
+    *,
+    affiliation: str | None = None,
+    organiser: bool = False,
+    actor: str = ORGANISER,
+) -> None:
+    """Let a team in; `actor` is who did it, as events say.
 
     Raises
     ------
@@ -46,7 +54,7 @@ def add_team(arena: Arena, name: str, *, affiliation: str | None = None, organis
             "created": now,
         }
         connection.execute(TEAM.insert().values(name=name, **row))
-        append_event(connection, now, "organiser", "team", name, {"organiser": organiser})
+        append_event(connection, now, actor, "team", name, {"organiser": organiser})
 
 
 def add_member(arena: Arena, team: str, name: str, contact: str | None = None) -> None:
@@ -94,7 +102,9 @@ def list_members(connection: Connection, team: str) -> list[str]:
     return list(connection.execute(asked.order_by(MEMBER.c.joined, MEMBER.c.name)).scalars())
 
 
-def reveal_affiliation(arena: Arena, team: str, affiliation: str | None = None) -> None:
+def reveal_affiliation(
+    arena: Arena, team: str, affiliation: str | None = None, *, actor: str = ORGANISER
+) -> None:
     """Show the affiliation of a team on boards from now on.
 
     Raises
@@ -110,7 +120,7 @@ def reveal_affiliation(arena: Arena, team: str, affiliation: str | None = None) 
             raise InputError(f'The team "{team}" has given no affiliation. Name it with --affiliation.')
         values = {"affiliation": shown, "reveals_affiliation": True}
         connection.execute(TEAM.update().where(TEAM.c.name == team).values(**values))
-        append_event(connection, now, "organiser", "affiliation", team, {"affiliation": shown})
+        append_event(connection, now, actor, "affiliation", team, {"affiliation": shown})
 
 
 def set_prize(arena: Arena, team: str, no_prize: str | None) -> None:
@@ -162,7 +172,9 @@ def has_accepted(connection: Connection, team: str, terms_sha256: str) -> bool:
     return connection.execute(asked).first() is not None
 
 
-def issue_token(arena: Arena, team: str, *, scope: Scope = "submit", days: float = 90) -> str:
+def issue_token(
+    arena: Arena, team: str, *, scope: Scope = "submit", days: float = 90, actor: str = ORGANISER
+) -> str:
     """Make a token for a team, and return it; it cannot be shown again.
 
     Raises
@@ -179,12 +191,12 @@ def issue_token(arena: Arena, team: str, *, scope: Scope = "submit", days: float
         row = {"team": team, "scope": scope, "secret_sha256": _hash(secret), "created": now}
         expires = now + datetime.timedelta(days=days)
         connection.execute(TOKEN.insert().values(id=identity, expires=expires, **row))
-        append_event(connection, now, "organiser", "token", team, {"token": identity, "scope": scope})
+        append_event(connection, now, actor, "token", team, {"token": identity, "scope": scope})
     return f"{identity}.{secret}"
 
 
-def revoke_token(arena: Arena, identity: str) -> None:
-    """Make a token invalid from now on; `identity` is the part before the dot.
+def revoke_token(arena: Arena, identity: str, *, team: str | None = None) -> None:
+    """Make a token invalid from now on; `identity` is the part before the dot. With `team`, only one of its own.
 
     Raises
     ------
@@ -193,12 +205,24 @@ def revoke_token(arena: Arena, identity: str) -> None:
     """
     with arena.store.writing() as connection:
         now = arena.store.clock(connection)
-        changed = connection.execute(
-            TOKEN.update().where(TOKEN.c.id == identity, TOKEN.c.revoked.is_(None)).values(revoked=now)
-        )
+        valid = [TOKEN.c.id == identity, TOKEN.c.revoked.is_(None)]
+        valid += [] if team is None else [TOKEN.c.team == team]
+        changed = connection.execute(TOKEN.update().where(*valid).values(revoked=now))
         if changed.rowcount != 1:
             raise InputError(f'No valid token begins with "{identity}".')
-        append_event(connection, now, "organiser", "token revoked", identity)
+        append_event(connection, now, team or ORGANISER, "token revoked", identity)
+
+
+def list_tokens(arena: Arena, team: str) -> list[dict[str, Any]]:
+    """List the tokens of a team that are valid, oldest first, without their secrets."""
+    with arena.store.reading() as connection:
+        valid = (
+            TOKEN.c.team == team,
+            TOKEN.c.revoked.is_(None),
+            TOKEN.c.expires > arena.store.clock(connection),
+        )
+        asked = select(TOKEN.c.id, TOKEN.c.scope, TOKEN.c.created, TOKEN.c.expires).where(*valid)
+        return [dict(row) for row in connection.execute(asked.order_by(TOKEN.c.created)).mappings()]
 
 
 def find_team(arena: Arena, token: str, scope: Scope) -> str:
@@ -209,6 +233,20 @@ def find_team(arena: Arena, token: str, scope: Scope) -> str:
     InputError
         When the token is unknown, wrong, expired, revoked, or of another scope.
     """
+    team, granted = read_token(arena, token)
+    if scope == "submit" and granted != "submit":
+        raise InputError("This token may read and not submit. Ask the organisers for one that may.")
+    return team
+
+
+def read_token(arena: Arena, token: str) -> tuple[str, str]:
+    """Return the team that a token belongs to, and the token's scope.
+
+    Raises
+    ------
+    InputError
+        When the token is unknown, wrong, expired or revoked.
+    """
     identity, _, secret = token.strip().partition(".")
     with arena.store.reading() as connection:
         now = arena.store.clock(connection)
@@ -218,9 +256,19 @@ def find_team(arena: Arena, token: str, scope: Scope) -> str:
     right = hmac.compare_digest(kept, _hash(secret))
     if row is None or not right or row["revoked"] is not None or row["expires"] <= now:
         raise InputError(_WRONG)
-    if scope == "submit" and row["scope"] != "submit":
-        raise InputError("This token may read and not submit. Ask the organisers for one that may.")
-    return str(row["team"])
+    return str(row["team"]), str(row["scope"])
+
+
+def read_team(arena: Arena, team: str) -> dict[str, Any]:
+    """Return the row of a team.
+
+    Raises
+    ------
+    InputError
+        When there is none.
+    """
+    with arena.store.reading() as connection:
+        return _demand_team(connection, team)
 
 
 def _demand_team(connection: Connection, team: str) -> dict[str, Any]:
