@@ -234,7 +234,7 @@ def describe_ranking(ranking: Ranking) -> dict[str, Any]:
         "n_pairs": len(ranking.verdicts),
         "pairs_shown": "leader and neighbours" if ranking.crowded else "all",
         "warnings": list(ranking.warnings),
-        "resolution": None if ranking.resolution is None else _plain(ranking.resolution.to_dict()),
+        "resolution": None if ranking.resolution is None else make_plain(ranking.resolution.to_dict()),
         "table": records(ranking.table),
         "unranked": records(ranking.unranked),
         "pairs": records(ranking.pairs),
@@ -250,7 +250,7 @@ def describe_ranking(ranking: Ranking) -> dict[str, Any]:
             "pairs": records(plain_pairs(ranking.mean_ranks.verdicts)),
         },
         "seed_pairs": records(ranking.seed_pairs),
-        "provenance": _plain(ranking.provenance),
+        "provenance": make_plain(ranking.provenance),
     }
 
 
@@ -284,15 +284,16 @@ def _sensitivity_dict(found: Sensitivity) -> dict[str, Any]:
 
 def records(table: pd.DataFrame) -> list[dict[str, Any]]:
     """Return a table as plain rows, None for what is not known."""
-    columns = [[_plain(value) for value in table[name]] for name in table.columns]
+    columns = [[make_plain(value) for value in table[name]] for name in table.columns]
     return [dict(zip(table.columns, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
-def _plain(value: Any) -> Any:
+def make_plain(value: Any) -> Any:
+    """Return a value as plain data: lists, texts and numbers of Python; None for what is not known."""
     if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): make_plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [make_plain(item) for item in value]
     if value is None or value is pd.NA:
         return None
     if isinstance(value, np.generic):
@@ -315,5 +316,5 @@ def _convert_types(table: pd.DataFrame) -> pd.DataFrame:
 
 def _plain_rows(table: pd.DataFrame) -> list[dict[str, Any]]:
     """Return the rows of a table as plain values, None for what is not known."""
-    columns = [[_plain(value) for value in table[name]] for name in table.columns]
+    columns = [[make_plain(value) for value in table[name]] for name in table.columns]
     return [dict(zip(table.columns, row, strict=True)) for row in zip(*columns, strict=True)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 import shutil
@@ -26,6 +27,7 @@ from neuroarena.board.site import (
     read_settings,
     read_sources,
     render_files,
+    render_html,
 )
 from neuroarena.board.site.formulas import FORMULAS
 from neuroarena.board.site.names import assign_slugs
@@ -95,6 +97,10 @@ def test_a_page_is_made_and_rendered_alone_without_a_folder(crowd_site):
         Board(entries, QUICK), Sources(tuple(entries), (), "ab" * 32, {"results": len(entries)})
     )
     pages, site = list_pages(content), describe_site(content)
+    for make in pages.values():
+        page = make()
+        kept = dataclasses.replace(page, view=json.loads(json.dumps(page.view, allow_nan=False)))
+        assert render_html(kept, site) == render_html(page, site)
     address = next(name for name in pages if name.startswith("boards/"))
     files = dict(render_files(pages[address](), site))
     assert len(files) > 5

@@ -55,9 +55,9 @@ def make_board_page(content: Content, ranking: Ranking) -> Page:
 
 def _view(content: Content, ranking: Ranking) -> dict[str, Any]:
     axis, manifest = axis_of_ranking(ranking), ranking.manifest
-    rows = make_rows(content, ranking, axis)
+    rows, metric = make_rows(content, ranking, axis), METRICS.get(manifest.metric)
     return {
-        "lead": describe_lead(ranking),
+        "lead": describe_lead(ranking).to_dict(),
         "verdict": verdict(ranking),
         "question": manifest.readable_question,
         "simulated": ranking.simulated,
@@ -84,7 +84,7 @@ def _view(content: Content, ranking: Ranking) -> dict[str, Any]:
         "pairs_words": count_pairs(ranking) if len(ranking.verdicts) <= MOST_PAIRS else "",
         "shares": _shares(content, ranking),
         "example": work_example(ranking),
-        "metric": METRICS.get(manifest.metric),
+        "metric": {"title": metric.title, "undefined": metric.undefined},
         "formula": FORMULAS.get(manifest.metric, ""),
         "origins": list_origins(ranking),
         "counts": f"{len(ranking.table)} of {len(ranking.table) + len(ranking.unranked)}",

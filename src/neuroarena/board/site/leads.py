@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 
 from neuroarena.board.ranking import Ranking
@@ -41,10 +42,9 @@ class Lead:
     ahead: str = ""
     short: str = ""
 
-    @property
-    def sign(self) -> str:
-        """The sign beside the words."""
-        return SIGNS[self.look]
+    def to_dict(self) -> dict[str, str]:
+        """Return the lead as a template shows it, with the sign beside the words."""
+        return {**dataclasses.asdict(self), "sign": SIGNS[self.look]}
 
 
 def describe_lead(ranking: Ranking) -> Lead:

@@ -28,7 +28,7 @@ def make_overview(content: Content, over_tracks: Mapping[str, Standings]) -> Pag
         "cards": [_card(content, one) for one in cards[:MOST_CARDS]],
         "grids": _grids(content) if len(board.everything) > len(cards[:MOST_CARDS]) else [],
         "over_tracks": [{"title": one.title, "address": address} for address, one in over_tracks.items()],
-        "notes": (*board.notes, *content.sources.notes),
+        "notes": [*board.notes, *content.sources.notes],
         "trees": [tree_section(tree) for tree in board.trees],
         "readers": [f"{count} {name}" for name, count in content.sources.readers.items()],
         "entries": [
@@ -67,7 +67,7 @@ def _card(content: Content, ranking: Ranking) -> dict[str, Any]:
     return {
         "title": ranking.title,
         "address": content.boards[ranking.name],
-        "lead": describe_lead(ranking),
+        "lead": describe_lead(ranking).to_dict(),
         "metric": ranking.metric_title,
         "rows": rows[:ROWS_OF_CARD],
         "more": max(0, len(rows) - ROWS_OF_CARD),
@@ -96,4 +96,4 @@ def _grids(content: Content) -> list[dict[str, Any]]:
 def _cell(content: Content, ranking: Ranking | None) -> dict[str, Any] | None:
     if ranking is None:
         return None
-    return {"address": content.boards[ranking.name], "lead": describe_lead(ranking)}
+    return {"address": content.boards[ranking.name], "lead": describe_lead(ranking).to_dict()}

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from neuroarena.board.board import Board
+from neuroarena.board.board import Board, make_plain
 from neuroarena.board.entries import Entry
 from neuroarena.board.ranking import Ranking
 from neuroarena.board.site.names import assign_slugs
@@ -28,7 +28,7 @@ class Page:
         Within the site, without an ending: ``boards/onset-within``.
     title, template : str
     view : mapping
-        What the template shows, as texts.
+        What the template shows: plain data, which survive JSON.
     data : mapping
         The same content for programs, written as JSON.
     tables : mapping of str to DataFrame
@@ -41,6 +41,10 @@ class Page:
     view: Mapping[str, Any]
     data: Mapping[str, Any]
     tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Make the view plain, so that a server can keep it and render it later."""
+        object.__setattr__(self, "view", make_plain(dict(self.view)))
 
     @property
     def root(self) -> str:
