@@ -8,24 +8,24 @@ import pytest
 
 from neuroarena.errors import InputError
 from neuroarena.sandbox import runtime
-from neuroarena.sandbox.runtime import NoRuntime, Runtime, check_lock, list_distributions
+from neuroarena.sandbox.runtime import NoRuntime, Runtime, check_listing, list_distributions
 
 MADE = Runtime(Path("/nowhere"), "ab" * 32, ("numpy==2.0", "scipy==1.0"))
 
 
-def test_a_lock_is_written_once_and_then_compared(tmp_path: Path):
-    lock = tmp_path / "runtime.lock"
-    check_lock(MADE, lock)
-    check_lock(MADE, lock)
-    before = lock.read_text()
+def test_a_listing_is_written_once_and_then_compared(tmp_path: Path):
+    listing = tmp_path / "runtime.txt"
+    check_listing(MADE, listing)
+    check_listing(MADE, listing)
+    before = listing.read_text()
     for other in (
         Runtime(MADE.folder, "cd" * 32, MADE.packages),
         Runtime(MADE.folder, MADE.digest, ("numpy==2.1", "scipy==1.0")),
         Runtime(MADE.folder, MADE.digest, (*MADE.packages, "torch==3.0")),
     ):
-        with pytest.raises(InputError, match=r"runtime\.lock: "):
-            check_lock(other, lock)
-    assert lock.read_text() == before
+        with pytest.raises(InputError, match=r"runtime\.txt: "):
+            check_listing(other, listing)
+    assert listing.read_text() == before
 
 
 def test_a_runtime_holds_libraries_with_all_that_they_require_and_not_neuroarena():

@@ -39,7 +39,7 @@ def start(
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     if any("code" in track.kinds for track in arena.competition.tracks):
-        prepare_sandbox()
+        prepare_sandbox(arena)
     code = start_arena(
         arena,
         stop=stop,

@@ -11,6 +11,7 @@ from neuroarena.cli.options import Json
 from neuroarena.cli.output import format_value, print_json, print_table
 
 if TYPE_CHECKING:
+    from neuroarena.competition.arena import Arena as OpenArena
     from neuroarena.competition.queue import Job
 
 Arena = Annotated[Path, typer.Option("--arena", metavar="DIR", help="Folder of the competition.")]
@@ -197,19 +198,20 @@ def worker(
 
     opened = open_arena(arena)
     if {"cpu", "gpu"} & set(wanted):
-        prepare_sandbox()
+        prepare_sandbox(opened)
     if soft_limits:
         accept_soft_limits(opened)
     done = work(opened, wanted, until_idle=until_idle, stop=stop, report=report)
     print(f"{done} jobs done" if done != 1 else "1 job done")
 
 
-def prepare_sandbox() -> None:
-    """Build the runtime of guests where there is none, with progress."""
+def prepare_sandbox(arena: OpenArena) -> None:
+    """Find the runtime of guests that a competition names; where it names none, build this interpreter's."""
+    from neuroarena.competition.runtimes import read_chosen_runtime
     from neuroarena.evaluation import TerminalProgress
-    from neuroarena.sandbox.runtime import find_runtime
+    from neuroarena.sandbox.runtime import find_runtime, using_runtime
 
-    with TerminalProgress() as progress:
+    with using_runtime(read_chosen_runtime(arena)), TerminalProgress() as progress:
         find_runtime(progress)
 
 

@@ -161,6 +161,7 @@ def start_zone(
             "HOME": "/nonexistent",
             "LANG": "C.UTF-8",
             "PYTHONDONTWRITEBYTECODE": "1",
+            **{name: os.environ[name] for name in ("NEUROARENA_RUNTIMES",) if name in os.environ},
             **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"),
         },
         "command": command,

@@ -1,11 +1,14 @@
 """The runtime of guests: an interpreter and pinned libraries in a tree of their own, with one digest over all of it.
 
 A guest never sees the interpreter that neuroarena runs in: that one may lie in a private home, holds neuroarena and
-whatever else was installed, and changes when somebody installs something. What it sees is a copy, made on first use.
+whatever else was installed, and changes when somebody installs something. What it sees is a copy, made on first use;
+or, where a competition names one, a runtime that was built from a lock file (:mod:`.runtime_lock`).
 """
 
 from __future__ import annotations
 
+import contextlib
+import contextvars
 import fcntl
 import functools
 import hashlib
@@ -18,9 +21,10 @@ import stat
 import sys
 import sysconfig
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from neuroarena import atomic
 from neuroarena.errors import InputError, NeuroarenaError
@@ -56,8 +60,11 @@ _LEFT_OUT = {
     "site-packages",
     "dist-packages",
 }
-_CARD = "runtime.json"
+CARD = "runtime.json"
 _STAGE = "runtime"
+_chosen: contextvars.ContextVar[str | None] = contextvars.ContextVar("runtime of guests", default=None)
+# Cards of runtimes that this process uses, open and locked for sharing: what is in use is not pruned.
+_held: dict[Path, int] = {}
 
 
 @dataclass(frozen=True)
@@ -72,11 +79,23 @@ class Runtime:
         SHA-256 over the sorted (path, mode, SHA-256) of every file but compiled bytecode.
     packages : tuple of str
         ``name==version`` of each library in it.
+    lock_sha256 : str, optional
+        Of the lock file that it was built from; None for a copy of this interpreter's libraries.
     """
 
     folder: Path
     digest: str
     packages: tuple[str, ...]
+    lock_sha256: str | None = None
+
+
+@dataclass(frozen=True)
+class Ingredients:
+    """What a runtime is made of: files by their place in the tree, and what its card says of them."""
+
+    sources: dict[str, Path]
+    packages: tuple[str, ...]
+    lock_sha256: str | None = None
 
 
 class NoRuntime(NeuroarenaError):
@@ -84,7 +103,9 @@ class NoRuntime(NeuroarenaError):
 
 
 def find_runtime(progress: Progress | None = None) -> Runtime:
-    """Return the runtime for this interpreter and its libraries; build it first where there is none.
+    """Return the runtime that was chosen; else the one for this interpreter and its libraries, built on first use.
+
+    What is chosen is a digest: by :func:`using_runtime`, or by ``NEUROARENA_RUNTIME`` in the environment.
 
     Raises
     ------
@@ -96,7 +117,45 @@ def find_runtime(progress: Progress | None = None) -> Runtime:
     >>> len(find_runtime().digest)
     64
     """
-    return _find(runtime_home(), progress or Silence())
+    digest = _chosen.get() or os.environ.get("NEUROARENA_RUNTIME")
+    return _find(runtime_home(), progress or Silence()) if digest is None else find_named(digest)
+
+
+@contextlib.contextmanager
+def using_runtime(digest: str | None) -> Iterator[None]:
+    """Let guests that this thread starts run in the runtime of a digest; None leaves the choice as it is."""
+    if digest is None:
+        yield
+        return
+    token = _chosen.set(digest)
+    try:
+        yield
+    finally:
+        _chosen.reset(token)
+
+
+def find_named(digest: str, homes: Sequence[Path] = ()) -> Runtime:
+    """Return the runtime of a digest that was built on this machine, in its usual places or those that are given.
+
+    Raises
+    ------
+    NoRuntime
+        When there is none, or it was changed since it was built.
+    """
+    for home in dict.fromkeys(homes or (runtime_home(), SHARED_HOME)):
+        for card in sorted(home.glob(f"*/{CARD}")):
+            if read_card(card.parent)["digest"] == digest:
+                return _open_once(card.parent)
+    raise NoRuntime(
+        f"This machine has no runtime of guests with the digest {digest[:12]}. Build it from the competition's lock "
+        "file: neuroarena admin runtime build FILE"
+    )
+
+
+def read_card(place: Path) -> dict[str, Any]:
+    """Return what a runtime says about itself."""
+    card: dict[str, Any] = json.loads((place / CARD).read_text(encoding="utf-8"))
+    return card
 
 
 def runtime_home() -> Path:
@@ -113,9 +172,9 @@ def runtime_home() -> Path:
 @functools.lru_cache(maxsize=4)
 def _found(home: Path) -> Runtime | None:
     """Return the runtime that is there and unchanged; looked at once by each process."""
-    name = _name()
+    name = name_installed()
     for place in (home / name, SHARED_HOME / name):
-        if (place / _CARD).is_file():
+        if (place / CARD).is_file():
             return _open(place)
     return None
 
@@ -130,13 +189,22 @@ def _find(home: Path, progress: Progress) -> Runtime:
     return found
 
 
+@functools.lru_cache(maxsize=8)
+def _open_once(place: Path) -> Runtime:
+    """Return a runtime; whether it was changed is looked at once by each process."""
+    return _open(place)
+
+
 def _open(place: Path) -> Runtime:
-    card = json.loads((place / _CARD).read_text(encoding="utf-8"))
+    if place not in _held:
+        _held[place] = os.open(place / CARD, os.O_RDONLY | os.O_CLOEXEC)
+        fcntl.flock(_held[place], fcntl.LOCK_SH)
+    card = read_card(place)
     if _marks(place / "tree") != card["marks"]:
         raise NoRuntime(
             f"{place}: the runtime of guests was changed since it was built. Remove the folder; it is built anew."
         )
-    return Runtime(place / "tree", card["digest"], tuple(card["packages"]))
+    return Runtime(place / "tree", card["digest"], tuple(card["packages"]), card.get("lock_sha256"))
 
 
 def build_runtime(home: Path, progress: Progress | None = None) -> Path:
@@ -149,15 +217,28 @@ def build_runtime(home: Path, progress: Progress | None = None) -> Path:
     NoRuntime
         When the folder cannot be written or there is not enough room.
     """
-    progress = progress or Silence()
-    place = home / _name()
+    return build_tree(home, name_installed(), _gather_installed, progress or Silence())
+
+
+def build_tree(home: Path, name: str, gather: Callable[[Path], Ingredients], progress: Progress) -> Path:
+    """Build a runtime under a name, unless it is there, from what `gather` finds or puts into a folder for it.
+
+    Raises
+    ------
+    NoRuntime
+        When the folder cannot be written or there is not enough room.
+    """
+    place = home / name
     try:
         home.mkdir(parents=True, exist_ok=True)
-        with open(home / f".{place.name}.lock", "w") as lock:
+        with open(home / f".{name}.lock", "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            if not (place / _CARD).is_file():
-                with tempfile.TemporaryDirectory(dir=home, prefix=".building-") as work:
-                    _fill(Path(work), progress)
+            if not (place / CARD).is_file():
+                with (
+                    tempfile.TemporaryDirectory(dir=home, prefix=f".building-{name}-") as work,
+                    tempfile.TemporaryDirectory(dir=home, prefix=f".building-{name}-") as gathered,
+                ):
+                    _fill(Path(work), gather(Path(gathered)), progress)
                     Path(work).chmod(0o755)
                     shutil.rmtree(place, ignore_errors=True)
                     os.rename(work, place)
@@ -168,8 +249,8 @@ def build_runtime(home: Path, progress: Progress | None = None) -> Path:
     return place
 
 
-def check_lock(runtime: Runtime, file: Path) -> None:
-    """Compare a runtime with a lock file, so that two machines run the same; write the file where there is none.
+def check_listing(runtime: Runtime, file: Path) -> None:
+    """Compare a runtime with a file that lists it, so that two machines run the same; write it where there is none.
 
     Raises
     ------
@@ -191,11 +272,16 @@ def check_lock(runtime: Runtime, file: Path) -> None:
         raise InputError(f"{file.name}: does not expect {more[0]}, which this machine has.")
 
 
-def _fill(work: Path, progress: Progress) -> None:
+def _gather_installed(folder: Path) -> Ingredients:  # noqa: ARG001 - nothing needs to be put anywhere first
     distributions = list_distributions()
-    sources = dict(_interpreter_files())
+    sources = dict(interpreter_files())
     for each in distributions:
         sources.update(_library_files(each))
+    return Ingredients(sources, tuple(f"{each.name}=={each.version}" for each in distributions))
+
+
+def _fill(work: Path, made_of: Ingredients, progress: Progress) -> None:
+    sources = made_of.sources
     total = sum(source.stat().st_size for source in sources.values())
     progress.begin(_STAGE, len(sources))
     progress.say(_STAGE, f"building the runtime of guests once, {readable_size(total)}, in {work.parent}")
@@ -211,11 +297,12 @@ def _fill(work: Path, progress: Progress) -> None:
         "schema_version": 1,
         "python": platform.python_version(),
         "digest": digest,
-        "packages": [f"{each.name}=={each.version}" for each in distributions],
+        "packages": list(made_of.packages),
+        "lock_sha256": made_of.lock_sha256,
         "marks": _marks(tree),
     }
-    (work / _CARD).write_text(json.dumps(card, indent=1), encoding="utf-8")
-    (work / _CARD).chmod(0o644)
+    (work / CARD).write_text(json.dumps(card, indent=1), encoding="utf-8")
+    (work / CARD).chmod(0o644)
 
 
 def _copy(source: Path, target: Path, path: str) -> str:
@@ -250,7 +337,7 @@ def _marks(tree: Path) -> str:
     return hasher.hexdigest()
 
 
-def _interpreter_files() -> Iterator[tuple[str, Path]]:
+def interpreter_files() -> Iterator[tuple[str, Path]]:
     """Yield the interpreter's own files by their place in the tree."""
     version = f"python{sys.version_info.major}.{sys.version_info.minor}"
     program = Path(os.path.realpath(getattr(sys, "_base_executable", sys.executable)))
@@ -270,12 +357,17 @@ def _interpreter_files() -> Iterator[tuple[str, Path]]:
 
 
 def _library_files(distribution: importlib.metadata.Distribution) -> Iterator[tuple[str, Path]]:
-    version = f"python{sys.version_info.major}.{sys.version_info.minor}"
     for file in distribution.files or ():
         source = Path(str(file.locate()))
         # Scripts lie outside; a library is what can be imported.
         if ".." not in file.parts and source.is_file():
-            yield str(PurePosixPath(sys.platlibdir, version, "site-packages", file.as_posix())), source
+            yield place_library(file.as_posix()), source
+
+
+def place_library(file: str) -> str:
+    """Return the place in the tree of a file of a library."""
+    version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    return str(PurePosixPath(sys.platlibdir, version, "site-packages", file))
 
 
 def list_distributions(packages: Sequence[str] = PACKAGES) -> list[importlib.metadata.Distribution]:
@@ -300,8 +392,12 @@ def list_distributions(packages: Sequence[str] = PACKAGES) -> list[importlib.met
 
 
 @functools.cache
-def _name() -> str:
+def name_installed() -> str:
     """Return the name of this interpreter's runtime: versions of Python and of all libraries in it."""
-    said = [f"{each.name}=={each.version}" for each in list_distributions()]
-    build = [platform.python_version(), platform.machine(), sys.base_prefix, *said]
+    return name_build(f"{each.name}=={each.version}" for each in list_distributions())
+
+
+def name_build(content: Iterable[str]) -> str:
+    """Return the name of a runtime of this interpreter with some content."""
+    build = [platform.python_version(), platform.machine(), sys.base_prefix, *content]
     return f"python-{platform.python_version()}-{hashlib.sha256(json.dumps(build).encode()).hexdigest()[:12]}"
