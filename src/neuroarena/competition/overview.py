@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy import func, select
 
 from neuroarena.competition.arena import Arena
+from neuroarena.competition.machines import describe_self_test
 from neuroarena.competition.states import TERMINAL
 from neuroarena.competition.tables import RUN, SCHEDULE, SUBMISSION, WORKER
 from neuroarena.competition.times import format_utc
@@ -37,7 +38,12 @@ def describe_queue(arena: Arena) -> dict[str, list[dict[str, Any]]]:
                 for state, label, count, oldest in waiting
             ],
             "workers": [
-                {"worker": row["owner"], "labels": row["labels"], "seen_utc": format_utc(row["seen"])}
+                {
+                    "worker": row["owner"],
+                    "labels": row["labels"],
+                    "seen_utc": format_utc(row["seen"]),
+                    "self_test": describe_self_test(row["self_test"]),
+                }
                 for row in workers
             ],
             "kept for you": [

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from sqlalchemy import select
 
 from neuroarena.competition.arena import Arena, read_about, write_about
 from neuroarena.competition.artifacts import Artifact
@@ -22,7 +23,9 @@ from neuroarena.competition.checking import ENDING
 from neuroarena.competition.events import append_event
 from neuroarena.competition.failures import Failure, fail_run, keep_log
 from neuroarena.competition.intake import read_submission
-from neuroarena.competition.queue import Fenced, Job, change_state, hand_on
+from neuroarena.competition.machines import find_slowness, require_tested_worker
+from neuroarena.competition.queue import Fenced, Job, change_state, give_back, hand_on
+from neuroarena.competition.runtimes import read_chosen_runtime
 from neuroarena.competition.tables import ANSWER, RUN
 from neuroarena.competition.tracks import Track
 from neuroarena.errors import InputError, NeuroarenaError
@@ -34,6 +37,7 @@ from neuroarena.sandbox import Control, Limits
 from neuroarena.sandbox.archives import SubmissionRefused
 from neuroarena.sandbox.cgroups import can_limit
 from neuroarena.sandbox.guests import SubmissionFailed
+from neuroarena.sandbox.runtime import using_runtime
 from neuroarena.sandbox.selftest import require_walls
 
 _TELL_S = 5.0
@@ -74,6 +78,7 @@ def run_code(arena: Arena, job: Job, cancel: threading.Event | None = None) -> N
     """
     row = read_submission(arena, job.submission)
     track = arena.competition.track(row["track"])
+    require_tested_worker(arena, job.owner)
     require_walls([arena.vault.folder, arena.folder])
     require_hard_limits(arena, row["phase"])
     with _named(arena.artifacts.open(row["sha256"], ENDING["code"]), row["file"]) as code:
@@ -84,11 +89,31 @@ def run_code(arena: Arena, job: Job, cancel: threading.Event | None = None) -> N
             _fail_before(arena, job, str(error))
             return
         except SubmissionFailed as error:
-            fail_run(
-                arena, job, _FAILURES.get(error.phrase, "exception"), f"{error}\n{error.outcome.stderr_tail}"
-            )
+            failure = _FAILURES.get(error.phrase, "exception")
+            if failure != "time" or not _excuse_time(arena, job):
+                fail_run(arena, job, failure, f"{error}\n{error.outcome.stderr_tail}")
             return
     _keep(arena, job, answered)
+
+
+def _excuse_time(arena: Arena, job: Job) -> bool:
+    """Return whether a time limit was this machine's fault, once for each run: then it is queued again.
+
+    The reference job is run at once, beside whatever slowed the code down.
+    """
+    with arena.store.reading() as connection:
+        measured = connection.execute(select(RUN.c.measured).where(RUN.c.id == job.run)).scalar()
+    if measured is not None and "slow_machine" in measured:
+        return False
+    with using_runtime(read_chosen_runtime(arena)):
+        slowness = find_slowness(arena)
+    if slowness is None:
+        return False
+    with arena.store.writing() as connection:
+        mine = (RUN.c.id == job.run) & (RUN.c.fence == job.fence)
+        connection.execute(RUN.update().where(mine).values(measured={"slow_machine": slowness}))
+    give_back(arena.store, job, "The machine was slow when the time limit was hit.")
+    return True
 
 
 def require_hard_limits(arena: Arena, phase: str) -> None:
@@ -146,7 +171,8 @@ def ask_code(
         raise InputError(f'"{track.benchmark}" takes code on a laptop, but not in a competition.')
     sheet = arena.sheet(row["track"], row["phase"])
     questions = {part: open_questions(arena.questions_folder(sheet, part)) for part in arena.parts(sheet)}
-    answered: Answered = contract.ask(code, questions, asking, progress)
+    with using_runtime(read_chosen_runtime(arena)):
+        answered: Answered = contract.ask(code, questions, asking, progress)
     return answered
 
 

@@ -17,13 +17,16 @@ from sqlalchemy.exc import DBAPIError
 from neuroarena import __version__
 from neuroarena.competition.arena import Arena, read_about
 from neuroarena.competition.intake import check_received
+from neuroarena.competition.machines import pin_reference, record_self_test
 from neuroarena.competition.queue import LEASE, Fenced, Job, claim, give_back, keep_alive
 from neuroarena.competition.runner import run_code
+from neuroarena.competition.runtimes import read_chosen_runtime
 from neuroarena.competition.schedules import DUTIES, claim_duty, enter_duties, finish_duty
 from neuroarena.competition.scorer import score_run
 from neuroarena.competition.tables import WORKER
 from neuroarena.errors import InputError
-from neuroarena.sandbox.selftest import require_walls
+from neuroarena.sandbox.runtime import find_runtime, using_runtime
+from neuroarena.sandbox.selftest import WallsOpen, require_walls
 
 JUDGES = ("intake", "scorer")
 RUNNERS = ("cpu", "gpu")
@@ -72,19 +75,21 @@ def work(
     WallsOpen
         When it is to run code and a wall of the sandbox does not hold on this machine.
     """
-    if set(labels) & set(RUNNERS):
-        require_walls([arena.vault.folder, arena.folder])
     owner = f"{socket.gethostname()[:30]}-{os.getpid()}-{secrets.token_hex(3)}"
     stop = stop or threading.Event()
     done, looked = 0, -ROUND_S
     if duties:
         enter_duties(arena)
+    runs_code = bool(set(labels) & set(RUNNERS))
+    proven = False
     with _signed_on(arena, owner, labels):
         while not stop.is_set():
             try:
                 if time.monotonic() - looked >= ROUND_S:
                     _look_round(arena, owner, labels, duties)
                     looked = time.monotonic()
+                if runs_code:
+                    proven = _prove_walls(arena, owner, proven)
                 job = claim(arena.store, owner, labels, lease=lease)
                 outcome = None if job is None else do_job(arena, job, lease, stop)
             except DBAPIError:
@@ -101,6 +106,29 @@ def work(
                 report(job, outcome)
             done += 1
     return done
+
+
+def _prove_walls(arena: Arena, owner: str, proven: bool) -> bool:
+    """Try the walls of the sandbox when that is due, write into the worker's row how it went, and measure the machine.
+
+    Raises
+    ------
+    WallsOpen
+        When one does not hold: the worker ends, and its row says why.
+    NoRuntime
+        When this machine does not have the runtime that the competition names.
+    """
+    with using_runtime(read_chosen_runtime(arena)):
+        find_runtime()
+        try:
+            test = require_walls([arena.vault.folder, arena.folder])
+        except WallsOpen as error:
+            record_self_test(arena, owner, error)
+            raise
+        if test is not None or not proven:
+            record_self_test(arena, owner, test)
+            pin_reference(arena)
+    return True
 
 
 def check_version(arena: Arena) -> None:
