@@ -72,6 +72,23 @@ class Cluster:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(process, signal.SIGKILL)
 
+    def list_jobs(self) -> str:
+        """Return what is queued or running, one job a line."""
+        return subprocess.run(["squeue", "-h"], capture_output=True, text=True).stdout
+
+    def wait_until_empty(self, seconds: float = 60) -> bool:
+        """Return whether no job is queued or running any more before the time is up."""
+        deadline = time.monotonic() + seconds
+        while self.list_jobs() and time.monotonic() < deadline:
+            time.sleep(0.5)
+        return not self.list_jobs()
+
+    def signal_jobs(self, name: str) -> None:
+        """Send a signal to the steps of everything that runs, as Slurm does before the time limit."""
+        running = subprocess.run(["squeue", "-h", "-o", "%A"], capture_output=True, text=True).stdout.split()
+        for job in running:
+            subprocess.run(["scancel", f"--signal={name}", job], capture_output=True)
+
 
 @contextlib.contextmanager
 def running_slurm() -> Iterator[Cluster]:

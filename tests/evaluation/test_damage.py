@@ -16,7 +16,9 @@ import pytest
 
 from neuroarena.evaluation import evaluate
 from neuroarena.evaluation.cache import CellCache
+from neuroarena.evaluation.feature_plan import name_shards
 from neuroarena.evaluation.feature_store import FeatureStore
+from neuroarena.evaluation.plan import plan_runs
 from neuroarena.progress import Silence
 from neuroarena.scoring import score
 from neuroarena.sealed import SEAL_BYTES
@@ -103,6 +105,24 @@ def test_features_that_vanish_during_a_run_are_computed_again(tmp_path):
     for path in files(tmp_path, ".features"):
         path.unlink()
     np.testing.assert_array_equal(store.gather(recording, starts), first)
+
+
+def test_a_cell_finds_its_features_where_the_folder_does_not_list_them_yet(tmp_path, monkeypatch):
+    """A network drive may show another machine's files a minute late; opened by name they are there."""
+    right = evaluate(Mean(), toy_benchmark(), "cross", cache=tmp_path)
+    for cell in files(tmp_path, ".cell"):
+        cell.unlink()
+    cells = plan_runs([("mean", Mean())], [toy_benchmark()], ["cross"])[0].cells
+    told = name_shards(cells, [], tmp_path)
+    before = {path: path.stat().st_mtime_ns for path in files(tmp_path, ".features")}
+    monkeypatch.setattr(FeatureStore, "list_shards", lambda self: [])
+    computed = []
+    monkeypatch.setattr(FeatureStore, "compute", lambda self, recording, starts: computed.append(starts))
+    for cell in told:
+        cell.run(tmp_path)
+    assert computed == []
+    assert {path: path.stat().st_mtime_ns for path in files(tmp_path, ".features")} == before
+    assert_same(evaluate(Mean(), toy_benchmark(), "cross", cache=tmp_path), right)
 
 
 def test_a_cell_that_another_process_removes_meanwhile_is_made_again(tmp_path):

@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 
 from command_line import neuroarena_in
-from neuroarena.errors import InputError
+from neuroarena.errors import DiskFull, InputError
 from neuroarena.evaluation import evaluate, evaluate_all
 from neuroarena.evaluation.engines import make_engine
-from neuroarena.evaluation.engines.packs import Pack, choose_pack_size, cut_packs
-from neuroarena.evaluation.evaluate import compute_shard
+from neuroarena.evaluation.engines.packs import Pack, choose_pack_size, cut_packs, run_packs
+from neuroarena.evaluation.evaluate import Interrupted, compute_shard
 from neuroarena.evaluation.plan import plan_runs
 from neuroarena.evaluation.shards import Shard
 from slurm import Cluster, running_slurm
@@ -196,6 +196,71 @@ def test_a_cell_that_kills_its_slurm_job_is_named_and_the_others_are_there(tmp_p
         result = evaluate(Fragile(how="die"), toy_benchmark(), "within", cache=tmp_path, engine=engine)
     assert {cell.fold for cell in result.record.failed_cells} == {"2_0/0", "2_0/1"}
     assert "ended without a result" in result.record.failed_cells[0].error
+
+
+@pytest.mark.drill
+def test_ctrl_c_cancels_what_slurm_has_of_the_run(tmp_path):
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with running_slurm() as cluster:
+            engine = make_engine("slurm", pack=1, options={"mem_gb": "1", "most_jobs": 2})
+            threading.Thread(target=press_ctrl_c_after_cells, args=(tmp_path, 1)).start()
+            with pytest.raises(Interrupted, match="run the same command again"):
+                evaluate(Slow(), toy_benchmark(), "within", cache=tmp_path, engine=engine)
+            assert cluster.wait_until_empty(), cluster.list_jobs()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    done = len(list((tmp_path / "cells").rglob("*.cell")))
+    assert 1 <= done < 8
+    result = evaluate(Slow(), toy_benchmark(), "within", cache=tmp_path)
+    assert result.score == evaluate(Mean(), toy_benchmark(), "within", cache=tmp_path / "other").score
+
+
+def test_what_was_sent_is_cancelled_at_once_when_the_run_cannot_go_on(tmp_path):
+    ended = []
+
+    def send(packs, careful):
+        try:
+            yield from ((pack, pack()) for pack in packs)
+        finally:
+            ended.append("cancelled")
+
+    def take(outcome):
+        raise DiskFull("no room")
+
+    with pytest.raises(DiskFull) as raised:
+        run_packs(cut_packs(planned(), tmp_path, 1), send, take)
+    assert raised.traceback
+    assert ended == ["cancelled"]
+
+
+@pytest.mark.drill
+def test_a_pack_whose_time_is_up_is_handed_in_again_and_computes_only_the_rest(tmp_path):
+    log, cache = tmp_path / "log", tmp_path / "cache"
+    decoder = Slow(log=str(log))
+    with running_slurm() as cluster:
+        engine = make_engine("slurm", pack=8, options={"mem_gb": "1"})
+        # The signal that Slurm sends before the limit; submitit then asks the pack what to hand in again.
+        signalling = threading.Thread(target=lambda: (wait_for_cells(cache, 2), cluster.signal_jobs("USR2")))
+        signalling.start()
+        result = evaluate(decoder, toy_benchmark(), "within", cache=cache, engine=engine)
+        signalling.join()
+    assert result.score == evaluate(Mean(), toy_benchmark(), "within", cache=tmp_path / "other").score
+    # The cell that the signal met was begun twice, and no other.
+    assert log.read_text().count("fit") in (8, 9)
+
+
+@pytest.mark.drill
+def test_a_resource_that_slurm_does_not_have_is_refused_in_one_sentence(tmp_path):
+    with running_slurm():
+        engine = make_engine("slurm", options={"gres": "gpu:1"})
+        with pytest.raises(InputError, match="Slurm refused the jobs"):
+            evaluate(Mean(), toy_benchmark(), "within", cache=tmp_path, engine=engine)
+
+
+def press_ctrl_c_after_cells(cache: Path, n: int) -> None:
+    wait_for_cells(cache, n)
+    os.kill(os.getpid(), signal.SIGINT)
 
 
 def wait_for_cells(cache: Path, n: int) -> None:

@@ -6,8 +6,8 @@ import copy
 import itertools
 import time
 import warnings
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -114,6 +114,16 @@ class Cell:
         for part in (*self.train, *self.validation, *self.test):
             if isinstance(part, WindowSet):
                 yield part
+
+    def with_windows(self, change: Callable[[WindowSet, FeatureChain], WindowSet]) -> Cell:
+        """Return the cell with its windows changed; streams stay as they are."""
+        chain = self.chain
+
+        def changed(part: Sequence[WindowSet | StreamSet]) -> Any:
+            return tuple(change(each, chain) if isinstance(each, WindowSet) else each for each in part)
+
+        parts = {name: changed(getattr(self, name)) for name in ("train", "validation", "test")}
+        return replace(self, **parts)
 
     def is_done(self, cache: Path) -> bool:
         """Return whether the predictions are in the cell cache."""

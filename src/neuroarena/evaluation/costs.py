@@ -12,8 +12,9 @@ from pathlib import Path
 from neuroarena.evaluation.cache import CellCache
 from neuroarena.evaluation.cell import Cell
 from neuroarena.evaluation.engines import Local, run_jobs
+from neuroarena.evaluation.feature_plan import plan_features
 from neuroarena.evaluation.origins import Origin, read_origins
-from neuroarena.evaluation.plan import RunPlan, plan_features
+from neuroarena.evaluation.plan import RunPlan
 
 # A job of a cluster should take about this long: its start costs seconds, and a longer one waits longer for its turn.
 PACK_S = 600.0

@@ -18,7 +18,8 @@ from neuroarena.evaluation.cell import Cell
 from neuroarena.evaluation.comparisons import judge_models
 from neuroarena.evaluation.computed import ROUNDS, Computed
 from neuroarena.evaluation.engines import Engine, Local, Outcome, run_jobs
-from neuroarena.evaluation.plan import RunPlan, plan_features, plan_runs
+from neuroarena.evaluation.feature_plan import name_shards, plan_features
+from neuroarena.evaluation.plan import RunPlan, plan_runs
 from neuroarena.evaluation.record import current_time
 from neuroarena.evaluation.results import Result, save_result
 from neuroarena.evaluation.shards import Shard
@@ -262,9 +263,9 @@ def _compute_cells(
     try:
         for _ in range(ROUNDS):
             todo = computed.waiting(cells)
-            _compute_features(todo, cache, engine, progress)
+            told = _compute_features(todo, cache, engine, progress)
             progress.begin(stage, total, total - len(todo))
-            run_jobs(todo, cache, engine, cell_done)
+            run_jobs(told, cache, engine, cell_done)
             # What a worker wrote may be damaged by now, or removed by another process: then it is made again.
             computed.read(todo, kept)
             if not computed.waiting(cells):
@@ -277,13 +278,14 @@ def _compute_cells(
         ) from interrupt
 
 
-def _compute_features(cells: list[Cell], cache: Path, engine: Engine, progress: Progress) -> None:
-    """Compute the features that some cells need and the cache lacks."""
+def _compute_features(cells: list[Cell], cache: Path, engine: Engine, progress: Progress) -> list[Cell]:
+    """Compute the features that some cells need and the cache lacks; return the cells, told where these are."""
     shards = plan_features(cells, cache)
     if shards:
         progress.begin("features", len(shards))
         # A shard that fails leaves its windows out; the cells that need them say so.
         run_jobs(shards, cache, engine, lambda _: progress.advance("features"))
+    return name_shards(cells, shards, cache)
 
 
 def _forget_unnamed(plans: list[RunPlan], kept: CellCache) -> None:

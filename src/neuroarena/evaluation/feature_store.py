@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import io
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -46,11 +46,22 @@ class FeatureStore:
     chain : FeatureChain
     length : int
         Samples of a window.
+    named : sequence of str
+        Shards known to be there, read even where the folder does not list them: on a network drive, what another
+        machine has just written may be missing from a listing for a minute.
     """
 
-    def __init__(self, root: Path, recording_fingerprint: str, chain: FeatureChain, length: int) -> None:
+    def __init__(
+        self,
+        root: Path,
+        recording_fingerprint: str,
+        chain: FeatureChain,
+        length: int,
+        named: Sequence[str] = (),
+    ) -> None:
         self.chain = chain
         self.length = length
+        self.named = named
         self.cache = SealedFolder(root)
         key = digest([recording_fingerprint, _chain_fingerprint(chain), length])
         self.place = f"features/{key[:2]}/{key}"
@@ -66,7 +77,7 @@ class FeatureStore:
         shard = self._featurize(recording, starts)
         if shard is None:
             return
-        name = digest(starts.tolist())[:24]
+        name = name_shard(starts)
         for entry, array in ((self._features(name), shard), (self._starts(name), starts)):
             with self.cache.writing(entry) as writer:
                 np.lib.format.write_array(cast(Any, writer), array, allow_pickle=False)
@@ -135,18 +146,27 @@ class FeatureStore:
 
     def _shards(self) -> Iterator[tuple[str, np.ndarray]]:
         """Iterate over names and starts of the shards; one with damaged starts is left out."""
-        folder = self.cache.path(self.place)
-        names = sorted(os.listdir(folder)) if folder.is_dir() else []
-        for name in (name.removesuffix(_STARTS) for name in names if name.endswith(_STARTS)):
+        for name in sorted({*self.list_shards(), *self.named}):
             content = self.cache.read(self._starts(name))
             if content is not None:
                 yield name, _as_array(content)
+
+    def list_shards(self) -> list[str]:
+        """Return the names of the shards that the folder lists."""
+        folder = self.cache.path(self.place)
+        names = os.listdir(folder) if folder.is_dir() else []
+        return [name.removesuffix(_STARTS) for name in names if name.endswith(_STARTS)]
 
     def _starts(self, name: str) -> str:
         return f"{self.place}/{name}{_STARTS}"
 
     def _features(self, name: str) -> str:
         return f"{self.place}/{name}{_FEATURES}"
+
+
+def name_shard(starts: np.ndarray) -> str:
+    """Return the name of the shard that holds exactly these windows."""
+    return digest(starts.tolist())[:24]
 
 
 def _as_array(content: memoryview) -> np.ndarray:

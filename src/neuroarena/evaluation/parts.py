@@ -20,7 +20,10 @@ from neuroarena.recordings import Recording
 
 @dataclass(frozen=True)
 class WindowSet:
-    """Examples of one part that lie in one recording, windows of equal length."""
+    """Examples of one part that lie in one recording, windows of equal length.
+
+    `shards` names where their features are, so far as whoever planned the run knows.
+    """
 
     recording: Recording
     fingerprint: str
@@ -29,6 +32,7 @@ class WindowSet:
     table: pd.DataFrame
     targets: np.ndarray | None
     codebook: Codebook | None = None
+    shards: tuple[str, ...] = ()
 
     def digest(self) -> str:
         """SHA-256 over the recording's fingerprint, the windows, what is known about them and the targets."""
@@ -50,7 +54,7 @@ class WindowSet:
         if not chain.steps:
             signals = recording.windows(self.starts, self.length)
             return Group(signals, recording.channels, recording.rate_hz, self.table, targets)
-        store = FeatureStore(cache, self.fingerprint, chain, self.length)
+        store = FeatureStore(cache, self.fingerprint, chain, self.length, self.shards)
         signals = store.gather(recording, self.starts)
         return Group(signals, self.channels(chain), chain.rate_after(recording.rate_hz), self.table, targets)
 
@@ -69,7 +73,7 @@ class WindowSet:
         table = self.table.take(rows)
         table.index = pd.RangeIndex(len(rows))
         table["id"] = list(tokens)
-        return WindowSet(self.recording, self.fingerprint, self.starts[rows], self.length, table, None)
+        return replace(self, starts=self.starts[rows], table=table, targets=None, codebook=None)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,8 +14,7 @@ from neuroarena.benchmarks import Benchmark, Fold, Split
 from neuroarena.decoders import Decoder, StreamDecoder
 from neuroarena.errors import InputError
 from neuroarena.evaluation import cell as cell_module
-from neuroarena.evaluation.cell import Cell, FeatureShard
-from neuroarena.evaluation.feature_store import FeatureStore, cut_shards
+from neuroarena.evaluation.cell import Cell
 from neuroarena.evaluation.fractions import check_fractions
 from neuroarena.evaluation.identity import Identity, identify
 from neuroarena.evaluation.leak_identity import identity_probes
@@ -308,29 +306,3 @@ def _stream_sets(source: _Source, ids: Iterable[str], with_targets: bool) -> tup
         known = source.known(positions)
         sets.append(StreamSet(recording, fingerprint, starts, stops, window, known, targets, events))
     return tuple(sets)
-
-
-def plan_features(cells: Iterable[Cell], cache: Path) -> list[FeatureShard]:
-    """Find the features that these cells need and the cache lacks, cut into shards.
-
-    A window that several tasks, folds or decoders use is listed once.
-    """
-    wanted: dict[str, tuple[FeatureStore, WindowSet, list[np.ndarray]]] = {}
-    for cell in cells:
-        chain = cell.chain
-        if not chain.steps:
-            continue
-        for windows in cell.window_sets():
-            store = FeatureStore(cache, windows.fingerprint, chain, windows.length)
-            wanted.setdefault(store.place, (store, windows, []))[2].append(windows.starts)
-    shards = []
-    for store, windows, starts in wanted.values():
-        missing = store.missing(np.concatenate(starts))
-        if not len(missing):
-            continue
-        size = store.bytes_a_window(windows.recording)
-        shards += [
-            FeatureShard(windows.recording, windows.fingerprint, store.chain, store.length, part)
-            for part in cut_shards(missing, size)
-        ]
-    return shards

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -54,7 +54,7 @@ class Dask:
         with self._connect() as client:
             threads = self._count_threads(client)
 
-            def send(packs: Sequence[Pack], careful: bool) -> Iterator[Ended]:
+            def send(packs: Sequence[Pack], careful: bool) -> Generator[Ended]:
                 # A worker that dies takes along what waits for it: the suspects go one at a time.
                 return self._send(client, packs, 1 if careful else _PACKS_A_THREAD * threads)
 
@@ -114,7 +114,7 @@ class Dask:
             )
         return sum(int(each["nthreads"]) for each in able)
 
-    def _send(self, client: Any, packs: Sequence[Pack], most: int) -> Iterator[Ended]:
+    def _send(self, client: Any, packs: Sequence[Pack], most: int) -> Generator[Ended]:
         """Keep at most so many packs in flight, and iterate over them with what came back."""
         from distributed import as_completed
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pickle
 import sys
-from collections.abc import Iterator, Sequence
+import threading
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -35,11 +37,18 @@ class Pack:
     jobs: tuple[Job, ...]
     cache: Path
     folders: tuple[str, ...] = field(default_factory=lambda: tuple(_own_folders()))
+    handed_in: threading.Event = field(default_factory=threading.Event, init=False, repr=False, compare=False)
 
     def __call__(self) -> Told:
         """Run the jobs, one after the other, and tell how each ended."""
+        told = []
         with on_one_thread():
-            return [_tell(self._run(job)) for job in self.jobs]
+            for job in self.jobs:
+                told.append(_tell(self._run(job)))
+                if self.handed_in.is_set():
+                    # The exit that submitit raised was taken for one of the decoder's own.
+                    raise SystemExit("The time of this pack is up; its second life goes on.")
+        return told
 
     def __reduce__(self) -> tuple[Any, ...]:
         # The jobs are packed apart: their modules can be imported only once the folders are known over there.
@@ -49,6 +58,7 @@ class Pack:
         """Hand the pack in again when its time is up: submitit calls this on the signal of Slurm."""
         from submitit.helpers import DelayedSubmission
 
+        self.handed_in.set()
         return DelayedSubmission(self)
 
     def open(self, told: Told) -> list[Outcome]:
@@ -82,7 +92,7 @@ Ended = tuple[Pack, Told | str]
 class Send(Protocol):
     """Send packs somewhere, and iterate over each with what it told, or with one sentence on how it was lost."""
 
-    def __call__(self, packs: Sequence[Pack], careful: bool) -> Iterator[Ended]:
+    def __call__(self, packs: Sequence[Pack], careful: bool) -> Generator[Ended]:
         """`careful` asks that no pack be where another one kills the process, so that nobody is blamed wrongly."""
         ...
 
@@ -100,14 +110,19 @@ def run_packs(packs: Sequence[Pack], send: Send, take: Take) -> None:
     take : callable
     """
     alone: list[Pack] = []
-    for pack, ended in send(packs, careful=False):
-        outcomes, rest = (pack.open(ended), []) if isinstance(ended, list) else pack.settle()
-        alone += rest
-        for outcome in outcomes:
-            take(outcome)
-    for pack, ended in send(alone, careful=True) if alone else ():
-        for outcome in pack.open(ended) if isinstance(ended, list) else pack.give_up(ended):
-            take(outcome)
+    # Closed by us: an exception in `take` would keep what was sent alive, and running, as long as its traceback lives.
+    with contextlib.closing(send(packs, careful=False)) as sent:
+        for pack, ended in sent:
+            outcomes, rest = (pack.open(ended), []) if isinstance(ended, list) else pack.settle()
+            alone += rest
+            for outcome in outcomes:
+                take(outcome)
+    if not alone:
+        return
+    with contextlib.closing(send(alone, careful=True)) as sent:
+        for pack, ended in sent:
+            for outcome in pack.open(ended) if isinstance(ended, list) else pack.give_up(ended):
+                take(outcome)
 
 
 def cut_packs(jobs: Sequence[Job], cache: Path, size: int) -> list[Pack]:

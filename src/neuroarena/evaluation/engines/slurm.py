@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -58,7 +58,7 @@ class Slurm:
         executor = self._make_executor(cache)
         size = self.pack or choose_pack_size(len(jobs), self.options.most_jobs)
 
-        def send(packs: Sequence[Pack], careful: bool) -> Iterator[Ended]:  # noqa: ARG001 - every job has its process
+        def send(packs: Sequence[Pack], careful: bool) -> Generator[Ended]:  # noqa: ARG001 - every job has its process
             return self._submit(executor, packs)
 
         run_packs(cut_packs(jobs, cache, size), send, take)
@@ -88,10 +88,16 @@ class Slurm:
         return executor
 
     @staticmethod
-    def _submit(executor: Any, packs: Sequence[Pack]) -> Iterator[Ended]:
+    def _submit(executor: Any, packs: Sequence[Pack]) -> Generator[Ended]:
         """Submit packs as one array, and iterate over them with what came back, or with the sentence of their end."""
-        with executor.batch():
-            handles = [executor.submit(pack) for pack in packs]
+        from submitit.core.utils import FailedJobError
+
+        try:
+            with executor.batch():
+                handles = [executor.submit(pack) for pack in packs]
+        except FailedJobError as error:
+            said = " ".join(str(error.__cause__ or error).split())
+            raise InputError(f"Slurm refused the jobs: {said[-300:]}") from None
         waiting = dict(zip(handles, packs, strict=True))
         with _cancelling(waiting):
             while waiting:
