@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
+import tempfile
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from sqlalchemy import select
 from test_runner import ANSWER_BY_SIGN, CODE_FILE, RIGHT, sealed_signals
 
-from arena_making import ABOUT, FILE, MANIFEST, Clock, join, make_arena, make_truth
+from arena_making import ABOUT, FILE, MANIFEST, Clock, join, make_arena, make_truth, write_answers
 from neuroarena.competition.arena import Arena, create_arena, open_arena
+from neuroarena.competition.failures import keep_log
 from neuroarena.competition.intake import submit
+from neuroarena.competition.keeping import upgrade_arena
 from neuroarena.competition.opening import open_competition
 from neuroarena.competition.receipts import read_receipt
 from neuroarena.competition.sealing import keep_truth
 from neuroarena.competition.tables import RUN
-from neuroarena.competition.zones import SHARED_GROUP, arrange, find_users, record_zones, start_arena
+from neuroarena.competition.zones import ZONES, arrange, find_users, record_zones, start_arena
 from neuroarena.errors import InputError
 from neuroarena.evaluation.questions import write_questions
 from neuroarena.sandbox import Limits
@@ -29,20 +34,20 @@ from sample_submissions import zipped
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give the zones users of their own")
 
 
-def opened_as(uid: int, path: Path, folder: Path) -> bool:
-    """Whether a user of the zones can read a file: seen from inside the competition's folder, wherever that lies."""
-    script = f"cat {path.relative_to(folder)} > /dev/null 2>&1"
-    command = [
-        "setpriv",
-        f"--reuid={uid}",
-        f"--regid={uid}",
-        f"--groups={SHARED_GROUP}",
-        "--",
-        "sh",
-        "-c",
-        script,
-    ]
-    return subprocess.run(command, cwd=folder, check=False).returncode == 0
+GROUPS = {zone.name: ",".join(map(str, zone.groups)) for zone in ZONES}
+
+
+def does_as(zone: str, script: str, folder: Path) -> bool:
+    """Whether a line of shell succeeds for the user of a zone, inside the competition's folder, wherever that lies."""
+    uid = find_users()[zone]
+    command = ["setpriv", f"--reuid={uid}", f"--regid={uid}", f"--groups={GROUPS[zone]}", "--"]
+    ran = subprocess.run([*command, "sh", "-c", script], cwd=folder, check=False, capture_output=True)
+    return ran.returncode == 0
+
+
+def opened_by(zone: str, places: dict[str, Path], folder: Path) -> set[str]:
+    """The names of the places that the user of a zone can read."""
+    return {name for name, path in places.items() if does_as(zone, f"cat {path.relative_to(folder)}", folder)}
 
 
 @needs_root
@@ -52,8 +57,10 @@ def test_each_zone_is_refused_what_belongs_to_the_others(tmp_path: Path, clock: 
         write_questions(sealed_signals(make_truth()), arena.questions_folder(sheet))
     token = join(arena, "reds")
     submit(arena, token, "commands", zipped(tmp_path, RIGHT.format(body=ANSWER_BY_SIGN)), external_data=())
+    submit(arena, token, "commands", write_answers(tmp_path / "answers.parquet"))
+    (tmp_path / "method.pdf").write_bytes(b"%PDF-1.4 method")
+    document = arena.artifacts.keep(tmp_path / "method.pdf", 1000, ".pdf")
     users = find_users()
-    arrange(arena, users)
     places = {
         "truth": next((arena.folder / "vault").rglob("*.parquet")),
         "sums": arena.folder / "vault" / "vault.sqlite",
@@ -61,19 +68,84 @@ def test_each_zone_is_refused_what_belongs_to_the_others(tmp_path: Path, clock: 
         "signals": next((arena.folder / "questions").rglob("signals.f32")),
         "store": arena.folder / "store.sqlite",
         "upload": next(arena.artifacts.folder.rglob("*.zip")),
+        "document": arena.artifacts.path(document.sha256, ".pdf"),
+        "log": arena.artifacts.path(keep_log(arena, "it printed a sealed window"), ".log"),
+        "predictions": next(arena.artifacts.folder.rglob("*.parquet")),
         "rules": next((arena.folder / "public").rglob("manifest.json")),
     }
-    may = {
-        zone: {name for name, path in places.items() if opened_as(uid, path, arena.folder)}
-        for zone, uid in users.items()
-    }
-    shared = {"store", "rules"}
-    assert may["intake"] == {*shared, "upload"}
-    assert may["runner"] == {*shared, "upload", "key", "signals"}
-    assert may["scorer"] >= {*shared, "truth", "sums"}
-    assert not may["scorer"] & {"key", "signals"}
+    arrange(arena, users)
+    may = {zone: opened_by(zone, places, arena.folder) for zone in users}
+    shared = {"store", "rules", "predictions"}
+    assert may["intake"] == {*shared, "upload", "document"}
+    assert may["runner"] == {*shared, "upload", "document", "log", "key", "signals"}
+    assert may["scorer"] == {*shared, "truth", "sums"}
     stranger = {name for name, path in places.items() if _as_stranger(path, arena.folder)}
     assert stranger == set()
+
+
+@needs_root
+def test_what_a_zone_keeps_later_is_open_to_the_same_zones_as_what_was_there(clock: Clock, reachable: Path):
+    arena = make_arena(reachable, clock, CODE_FILE)
+    arrange(arena, find_users())
+    kept = {}
+    for zone, ending in (
+        ("intake", ".zip"),
+        ("intake", ".parquet"),
+        ("runner", ".parquet"),
+        ("runner", ".log"),
+    ):
+        name = f"{zone}{ending}"
+        source = arena.folder / name
+        # As the zone itself does: its user, its groups, its mask of permissions.
+        with _being(zone):
+            source.write_text(name)
+            kept[name] = arena.artifacts.path(arena.artifacts.keep(source, 100, ending).sha256, ending)
+            source.unlink()
+    for zone, may in {
+        "intake": {"intake.zip", "intake.parquet", "runner.parquet"},
+        "runner": {"intake.zip", "intake.parquet", "runner.parquet", "runner.log"},
+        "scorer": {"intake.parquet", "runner.parquet"},
+    }.items():
+        assert opened_by(zone, kept, arena.folder) == may
+    # The scorer cannot even see which uploads there are, put one there, or take one away.
+    uploads = arena.artifacts.home(".zip").relative_to(arena.folder)
+    for script in (f"ls {uploads}", f"touch {uploads}/new", f"rm -f {uploads}/*/*.zip; test ! -e {uploads}"):
+        assert not does_as("scorer", script, arena.folder)
+    assert kept["intake.zip"].exists()
+
+
+@pytest.fixture
+def reachable() -> Iterator[Path]:
+    """A folder that every user may pass through; those of pytest are private."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o711)
+        yield Path(folder)
+
+
+@contextlib.contextmanager
+def _being(zone: str) -> Iterator[None]:
+    uid, groups, mask = find_users()[zone], os.getgroups(), os.umask(0o007)
+    os.setgroups([int(group) for group in GROUPS[zone].split(",")])
+    os.setegid(uid)
+    os.seteuid(uid)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+        os.setegid(0)
+        os.setgroups(groups)
+        os.umask(mask)
+
+
+def test_uploads_that_an_older_version_kept_beside_predictions_are_moved(tmp_path: Path, clock: Clock):
+    arena = make_arena(tmp_path, clock, CODE_FILE)
+    kept = arena.artifacts.keep(zipped(tmp_path, "x = 1"), 10_000, ".zip")
+    old = arena.artifacts.folder / kept.sha256[:2] / f"{kept.sha256}.zip"
+    old.parent.mkdir()
+    arena.artifacts.path(kept.sha256, ".zip").rename(old)
+    upgrade_arena(arena.folder)
+    assert arena.artifacts.open(kept.sha256, ".zip").exists()
+    assert not old.exists()
 
 
 def _as_stranger(path: Path, folder: Path) -> bool:

@@ -1,4 +1,7 @@
-"""Submitted files, kept by the SHA-256 of their content; nothing is overwritten."""
+"""Files of a competition, kept by the SHA-256 of their content; nothing is overwritten.
+
+Tables of predictions and embeddings, which the scorer reads, lie apart from uploads and logs, which it must not.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,11 @@ from typing import BinaryIO
 from neuroarena.errors import InputError, NeuroarenaError
 
 CHUNK = 1 << 20
+# What only teams write, and code prints: for the intake and the runner, never for the scorer.
+UPLOADS = "uploads"
+UPLOADED = (".zip", ".pdf", ".md", ".txt", ".log")
+# Code may print sealed signals, so that only its runner, and organisers, read a log.
+LOG = ".log"
 
 
 @dataclass(frozen=True)
@@ -27,7 +35,7 @@ class DamagedArtifact(NeuroarenaError):
 
 
 class Artifacts:
-    """A folder of files by content.
+    """A folder of files by content; uploads lie in a folder inside it.
 
     Parameters
     ----------
@@ -54,8 +62,9 @@ class Artifacts:
         """
         if source.is_symlink() or not source.is_file():
             raise InputError(f"{source.name}: this is not a regular file. Nothing was taken.")
-        self.folder.mkdir(parents=True, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(prefix=".", suffix=".part", dir=self.folder)
+        home = self.home(ending)
+        home.mkdir(parents=True, exist_ok=True)
+        descriptor, name = tempfile.mkstemp(prefix=".", suffix=".part", dir=home)
         temporary = Path(name)
         try:
             with os.fdopen(descriptor, "wb") as written:
@@ -64,15 +73,30 @@ class Artifacts:
                 os.fsync(written.fileno())
             place = self.path(found.sha256, ending)
             place.parent.mkdir(exist_ok=True)
-            temporary.chmod(0o440)
+            temporary.chmod(0o400 if ending == LOG else 0o440)
             os.replace(temporary, place)
         finally:
             temporary.unlink(missing_ok=True)
         return found
 
+    def home(self, ending: str) -> Path:
+        """Return the folder of files with an ending: uploads and logs have their own."""
+        return self.folder / UPLOADS if ending in UPLOADED else self.folder
+
     def path(self, sha256: str, ending: str = ".parquet") -> Path:
         """Return where the file with this content is kept."""
-        return self.folder / sha256[:2] / f"{sha256}{ending}"
+        return self.home(ending) / sha256[:2] / f"{sha256}{ending}"
+
+    def sort(self) -> int:
+        """Move uploads that an older version kept among the others to where they belong; return how many."""
+        moved = 0
+        for place in sorted(self.folder.glob("??/*")):
+            if place.suffix in UPLOADED:
+                target = self.path(place.stem, place.suffix)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                os.replace(place, target)
+                moved += 1
+        return moved
 
     def open(self, sha256: str, ending: str = ".parquet") -> Path:
         """Return the path of a kept file after comparing its content with its name.

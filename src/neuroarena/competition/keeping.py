@@ -200,6 +200,7 @@ def upgrade_arena(folder: str | Path) -> Arena:
     """Bring the store of a competition up to the version of this neuroarena; workers of the older one then stop."""
     create_store(place_database(Path(folder)))
     arena = open_arena(folder)
+    arena.artifacts.sort()
     with arena.store.writing() as connection:
         now = arena.store.clock(connection)
         write_about(connection, "version", __version__)

@@ -17,29 +17,33 @@ from pathlib import Path
 import neuroarena
 from neuroarena.competition import zone_launch
 from neuroarena.competition.arena import Arena, write_about
+from neuroarena.competition.artifacts import LOG, UPLOADS
 from neuroarena.competition.events import append_event
 from neuroarena.errors import InputError
 from neuroarena.sandbox.cgroups import delegate_groups
 
-# All zones are in this group: it owns the store, the artifacts and what is public.
+# All zones are in this group: it owns the store, tables of predictions and what is public.
 SHARED_GROUP = 63000
+# Intake and runner alone are in this one: it owns what teams upload.
+UPLOAD_GROUP = 63004
 SEPARATE, ONE_USER = "separate", "one user"
 
 
 @dataclass(frozen=True)
 class Zone:
-    """A zone: its name, its user by name and by number where there is no such name, and the labels of its workers."""
+    """A zone: its name, its user by name and by number where there is no such name, labels of its workers, groups."""
 
     name: str
     user: str
     number: int
     labels: tuple[str, ...]
+    groups: tuple[int, ...]
 
 
 ZONES = (
-    Zone("intake", "na-intake", 63001, ("intake",)),
-    Zone("runner", "na-run", 63002, ("cpu",)),
-    Zone("scorer", "na-score", 63003, ("scorer",)),
+    Zone("intake", "na-intake", 63001, ("intake",), (SHARED_GROUP, UPLOAD_GROUP)),
+    Zone("runner", "na-run", 63002, ("cpu",), (SHARED_GROUP, UPLOAD_GROUP)),
+    Zone("scorer", "na-score", 63003, ("scorer",), (SHARED_GROUP,)),
 )
 _PRIVATE = {"vault": "scorer", "orders": "runner", "questions": "runner"}
 
@@ -58,8 +62,8 @@ def find_users() -> dict[str, int]:
 def arrange(arena: Arena, users: dict[str, int]) -> None:
     """Give every part of a competition's folder to the zone that needs it, and close it for the others.
 
-    The vault belongs to the scorer alone; the key of the orders and the sealed signals to the runner alone; store and
-    artifacts to all three.
+    The vault belongs to the scorer alone; the key of the orders and the sealed signals to the runner alone; uploads to
+    intake and runner; store and tables of predictions to all three.
 
     Raises
     ------
@@ -69,7 +73,8 @@ def arrange(arena: Arena, users: dict[str, int]) -> None:
     if os.geteuid() != 0:
         raise InputError("Only root can give the zones users of their own. Start the arena as root.")
     folder = arena.folder.resolve()
-    arena.artifacts.folder.mkdir(exist_ok=True)
+    uploads = arena.artifacts.folder / UPLOADS
+    uploads.mkdir(parents=True, exist_ok=True)
     os.chown(folder, 0, SHARED_GROUP)
     folder.chmod(0o2770)
     for path in folder.iterdir():
@@ -82,6 +87,9 @@ def arrange(arena: Arena, users: dict[str, int]) -> None:
             _give(path, users["intake"], SHARED_GROUP, 0o2770, 0o660)
         else:
             _give(path, 0, SHARED_GROUP, 0o2750, 0o640)
+    _give(uploads, users["intake"], UPLOAD_GROUP, 0o2770, 0o440)
+    for log in uploads.rglob(f"*{LOG}"):
+        _give(log, users["runner"], UPLOAD_GROUP, 0o2770, 0o400)
 
 
 def start_arena(
@@ -153,7 +161,7 @@ def start_zone(
     settings = {
         "uid": uid,
         "gid": uid,
-        "groups": [SHARED_GROUP],
+        "groups": list(zone.groups),
         "reachable": sorted(reachable),
         "cgroups": delegate_groups(f"zone-{zone.name}", uid) if zone.name == "runner" else [],
         "environment": {
