@@ -33,12 +33,20 @@ def init(
         str | None,
         typer.Option("--database", help="Address of a PostgreSQL database; by default a SQLite file in DIR."),
     ] = None,
+    vault: Annotated[
+        str | None,
+        typer.Option(
+            "--vault",
+            metavar="ADDRESS",
+            help="Keep truth and sums in a schema of PostgreSQL, by the scorer's own role; by default in DIR/vault.",
+        ),
+    ] = None,
 ) -> None:
     """Set up a competition in a new folder; it is closed until `admin open`."""
     from neuroarena.competition.arena import EMBEDDED, create_arena
     from neuroarena.competition.ready import find_file
 
-    arena = create_arena(folder, find_file(file), database or EMBEDDED)
+    arena = create_arena(folder, find_file(file), database or EMBEDDED, vault)
     print(f"{arena.competition.title} is set up in {folder}. Next: neuroarena admin seal {folder} TRACK")
 
 

@@ -33,12 +33,18 @@ def restore(
     database: Annotated[
         str | None, typer.Option("--database", help="Address of an empty PostgreSQL database.")
     ] = None,
+    vault: Annotated[
+        str | None,
+        typer.Option(
+            "--vault", metavar="ADDRESS", help="Put the vault into PostgreSQL, by the scorer's own role."
+        ),
+    ] = None,
 ) -> None:
     """Set a competition up from a backup, after hashes and the list of events were verified."""
     from neuroarena.competition.arena import EMBEDDED
     from neuroarena.competition.keeping import restore, verify_arena
 
-    found = verify_arena(restore(source, folder, database or EMBEDDED))
+    found = verify_arena(restore(source, folder, database or EMBEDDED, vault))
     print(
         f"Restored to {folder}: {found['events']} events, {found['files']} files and {found['scores']} scores verified."
     )

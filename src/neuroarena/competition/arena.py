@@ -22,6 +22,7 @@ from neuroarena.competition.orders import Orders
 from neuroarena.competition.store import Clock, Store, create_store, open_store
 from neuroarena.competition.tables import ABOUT
 from neuroarena.competition.vault import Vault
+from neuroarena.competition.vault_shelves import SchemaShelf, refuse_reader
 from neuroarena.errors import InputError, NeuroarenaError
 from neuroarena.scoring import Manifest, Overall
 
@@ -135,7 +136,9 @@ class Arena:
         return file
 
 
-def create_arena(folder: str | Path, file: str | Path, database: str = EMBEDDED) -> Arena:
+def create_arena(
+    folder: str | Path, file: str | Path, database: str = EMBEDDED, vault: str | None = None
+) -> Arena:
     """Set up a competition in a new folder.
 
     Parameters
@@ -146,16 +149,22 @@ def create_arena(folder: str | Path, file: str | Path, database: str = EMBEDDED)
         The competition file; it is copied.
     database : str
         Address of the store; a SQLite file in the folder by default.
+    vault : str, optional
+        Address of a PostgreSQL database by the scorer's own role, which keeps truth and sums in a schema that the
+        role of the store cannot read; by default the vault is a folder.
 
     Raises
     ------
     InputError
-        When the file is refused or the folder is in use; nothing is written then.
+        When the file is refused, the folder is in use, or the store's role could read the vault; nothing is written
+        then.
     """
     folder = Path(folder)
     competition = read_competition(file)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(f"{folder} is in use. Name a new folder for the competition.")
+    if vault is not None:
+        refuse_reader(database, SchemaShelf(vault))
     folder.mkdir(parents=True, exist_ok=True)
     try:
         create_store(_place(folder, database))
@@ -163,9 +172,13 @@ def create_arena(folder: str | Path, file: str | Path, database: str = EMBEDDED)
         if not any(folder.iterdir()):
             folder.rmdir()
         raise
+    try:
+        Vault(folder / "vault").create(vault)
+    except NeuroarenaError:
+        shutil.rmtree(folder)
+        raise
     shutil.copyfile(file, folder / FILE)
     atomic.write_text(folder / DEPLOYMENT, f"database = {json.dumps(database)}\n")
-    Vault(folder / "vault").create()
     Orders(folder / "orders").create()
     arena = open_arena(folder)
     with arena.store.writing() as connection:

@@ -29,6 +29,8 @@ from neuroarena.competition.checking import ENDING
 from neuroarena.competition.events import append_event, newest_hash, verify_events
 from neuroarena.competition.store import create_store
 from neuroarena.competition.tables import ANSWER, METADATA, PUBLIC_SCORE, RUN, SUBMISSION
+from neuroarena.competition.vault import Vault
+from neuroarena.competition.vault_shelves import SCHEMA, FolderShelf, copy_shelf
 from neuroarena.errors import InputError, NeuroarenaError
 
 CONTENTS = "backup.json"
@@ -55,8 +57,7 @@ def back_up(arena: Arena, target: str | Path) -> Path:
         raise InputError(f"{target} exists already. Name a new folder for the backup.")
     with atomic.building(target) as building:
         _copy_store(arena, building)
-        shutil.copytree(arena.vault.folder, building / "vault", ignore=_without_database)
-        arena.vault.backup_database(building / "vault" / "vault.sqlite")
+        arena.vault.back_up(building / "vault")
         for name in ("orders", "artifacts", "public"):
             if (arena.folder / name).exists():
                 shutil.copytree(
@@ -76,7 +77,9 @@ def back_up(arena: Arena, target: str | Path) -> Path:
     return target
 
 
-def restore(source: str | Path, folder: str | Path, database: str = EMBEDDED) -> Arena:
+def restore(
+    source: str | Path, folder: str | Path, database: str = EMBEDDED, vault: str | None = None
+) -> Arena:
     """Set a competition up from a backup, after every hash was compared; return it.
 
     Parameters
@@ -85,6 +88,8 @@ def restore(source: str | Path, folder: str | Path, database: str = EMBEDDED) ->
         The backup, and a new folder.
     database : str
         Address of an empty PostgreSQL database for a backup of one; by default a SQLite file in the folder.
+    vault : str, optional
+        Address of the scorer's role in a PostgreSQL database; by default the vault is a folder.
 
     Raises
     ------
@@ -102,8 +107,12 @@ def restore(source: str | Path, folder: str | Path, database: str = EMBEDDED) ->
     folder.mkdir(parents=True)
     try:
         for name in ("vault", "orders", "artifacts", "public"):
-            if (source / name).exists():
+            if (source / name).exists() and (name != "vault" or vault is None):
                 shutil.copytree(source / name, folder / name)
+        if vault is not None:
+            restored = Vault(folder / "vault")
+            restored.create(vault)
+            copy_shelf(FolderShelf(source / "vault"), restored.shelf)
         shutil.copyfile(source / FILE, folder / FILE)
         if dump:
             _run_postgres(
@@ -213,7 +222,7 @@ def upgrade_arena(folder: str | Path) -> Arena:
 def _copy_store(arena: Arena, target: Path) -> None:
     url = arena.store.url
     if not url.startswith("sqlite:///"):
-        _run_postgres("pg_dump", url, "-Fc", "-f", str(target / POSTGRES_COPY))
+        _run_postgres("pg_dump", url, "-Fc", f"--exclude-schema={SCHEMA}", "-f", str(target / POSTGRES_COPY))
         return
     place = url.removeprefix("sqlite:///")
     with (
@@ -260,10 +269,6 @@ def _check_files(source: Path) -> None:
             raise InputError(
                 f"{source / name}: this file has changed since the backup. Nothing was restored."
             )
-
-
-def _without_database(folder: str, names: list[str]) -> list[str]:  # noqa: ARG001 - the form of shutil
-    return [name for name in names if name.startswith(("vault.sqlite", "."))]
 
 
 def _plain(value: Any) -> Any:

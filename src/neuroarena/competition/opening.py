@@ -8,6 +8,7 @@ from neuroarena.competition.arena import Arena, read_about, write_about
 from neuroarena.competition.baselines import find_baseline_problems
 from neuroarena.competition.events import append_event
 from neuroarena.competition.scorer import read_step
+from neuroarena.competition.vault_shelves import SchemaShelf, refuse_reader
 from neuroarena.errors import InputError
 
 
@@ -101,7 +102,13 @@ def open_competition(arena: Arena, *, accept_one_user: bool = False, without_bas
 
 
 def find_user_problem(arena: Arena) -> str | None:
-    """Return why sealed truth would have no wall round it: one user runs everything; None when that is not so."""
+    """Return why sealed truth would have no wall round it: one user, or role, reaches everything; None if not so."""
+    shelf = arena.vault.shelf
+    if isinstance(shelf, SchemaShelf):
+        try:
+            refuse_reader(arena.store.url, shelf)
+        except InputError as error:
+            return str(error)
     sealed = [phase.title for phase in arena.competition.phases if phase.sealed]
     with arena.store.reading() as connection:
         separate = read_about(connection, "zones") == "separate"

@@ -7,7 +7,6 @@ import datetime
 import hashlib
 import io
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -133,8 +132,7 @@ def _compare(what: str, committed: str, found: str) -> dict[str, Any]:
 def _reveal_truth(arena: Arena, folder: Path, sheet: str, part: str) -> None:
     name = _name(sheet, part)
     atomic.write_text(folder / f"{name}.salt.hex", arena.vault.read_salt(sheet, part).hex() + "\n")
-    with atomic.replacing(folder / f"{name}.parquet") as temporary:
-        shutil.copyfile(arena.vault.truth_file(sheet, part), temporary)
+    atomic.write_bytes(folder / f"{name}.parquet", arena.vault.read_truth_file(sheet, part))
 
 
 def _list_scores(arena: Arena) -> dict[str, dict[str, Any]]:

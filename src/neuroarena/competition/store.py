@@ -38,7 +38,7 @@ class Store:
 
     def __init__(self, url: str, clock: Clock | None = None) -> None:
         self.url = url
-        self.engine = _make_engine(url)
+        self.engine = make_engine(url)
         self.clock = clock or read_clock
 
     @contextlib.contextmanager
@@ -79,9 +79,9 @@ def create_store(url: str) -> None:
     """
     from neuroarena.competition.migrating import upgrade
 
-    engine = _make_engine(url)
+    engine = make_engine(url)
     try:
-        with _refusing_broken(url):
+        with refuse_broken(url):
             upgrade(engine)
     finally:
         engine.dispose()
@@ -100,7 +100,7 @@ def open_store(url: str, clock: Clock | None = None) -> Store:
             f"{url.removeprefix(_SQLITE)}: the competition's database is missing. Put it back from a backup."
         )
     store = Store(url, clock)
-    with _refusing_broken(url), store.reading() as connection:
+    with refuse_broken(url), store.reading() as connection:
         if not inspect(connection).has_table("alembic_version"):
             raise InputError(
                 f"{_redact(url)}: there is no competition in this database. Make one: neuroarena admin init"
@@ -123,7 +123,14 @@ def read_clock(connection: Connection) -> datetime.datetime:
     return moment.astimezone(datetime.UTC)
 
 
-def _make_engine(url: str) -> Engine:
+def make_engine(url: str) -> Engine:
+    """Return the engine of a database by its address.
+
+    Raises
+    ------
+    InputError
+        When the address is not one.
+    """
     if url.startswith(_SQLITE):
         place = Path(url.removeprefix(_SQLITE))
         if not place.parent.is_dir():
@@ -145,7 +152,7 @@ def _make_engine(url: str) -> Engine:
 
 
 @contextlib.contextmanager
-def _refusing_broken(url: str) -> Iterator[None]:
+def refuse_broken(url: str) -> Iterator[None]:
     """Turn a database that does not answer, or is not one, into one sentence without its password."""
     try:
         yield

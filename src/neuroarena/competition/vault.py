@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-import contextlib
-import functools
 import hashlib
+import io
 import secrets
-import sqlite3
+import shutil
 import tempfile
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from neuroarena import atomic
 from neuroarena.competition.halves import COLUMN as HALF
 from neuroarena.competition.halves import Half
+from neuroarena.competition.vault_shelves import ADDRESS, FolderShelf, SchemaShelf, copy_shelf
 from neuroarena.errors import InputError, NeuroarenaError
 from neuroarena.scoring import UnitScores
-
-_TABLES = """
-CREATE TABLE IF NOT EXISTS unit_scores (
-    run TEXT NOT NULL, part TEXT NOT NULL, scorer_version TEXT NOT NULL, parquet BLOB NOT NULL,
-    PRIMARY KEY (run, part, scorer_version)
-)
-"""
-_ONE = "SELECT parquet FROM unit_scores WHERE run = ? AND part = ? AND scorer_version = ?"
 
 
 class TwoScores(NeuroarenaError):
@@ -35,7 +27,7 @@ class TwoScores(NeuroarenaError):
 
 @dataclass(frozen=True)
 class Vault:
-    """A folder that only its owner may enter.
+    """A folder that only its owner may enter; or a schema of PostgreSQL, whose address is all that the folder holds.
 
     Attributes
     ----------
@@ -44,14 +36,30 @@ class Vault:
 
     folder: Path
 
-    def create(self) -> None:
-        """Make the folder and its database."""
-        (self.folder / "truth").mkdir(parents=True)
+    @property
+    def shelf(self) -> FolderShelf | SchemaShelf:
+        """Where things are kept."""
+        try:
+            return SchemaShelf((self.folder / ADDRESS).read_text(encoding="utf-8").strip())
+        except FileNotFoundError:
+            return FolderShelf(self.folder)
+
+    def create(self, address: str | None = None) -> None:
+        """Make the vault: a folder with its database, or with an address a schema of PostgreSQL.
+
+        Raises
+        ------
+        InputError
+            When the schema cannot be made.
+        """
+        if address is None:
+            FolderShelf(self.folder).create()
+            return
+        SchemaShelf(address).create()
+        self.folder.mkdir(parents=True)
         self.folder.chmod(0o700)
-        (self.folder / "truth").chmod(0o700)
-        with self._database(new=True) as database:
-            database.execute("PRAGMA journal_mode=WAL")
-            database.execute(_TABLES)
+        atomic.write_text(self.folder / ADDRESS, f"{address}\n")
+        (self.folder / ADDRESS).chmod(0o600)
 
     def seal_truth(self, sheet: str, truth: pd.DataFrame, part: str = "") -> str:
         """Keep the truth of a part of a sheet, and return its salted commitment.
@@ -69,31 +77,29 @@ class Vault:
         InputError
             When it has been sealed before with other content: a competition has one truth.
         """
-        place = self.truth_file(sheet, part)
-        if place.exists():
-            if not _same_truth(pd.read_parquet(place), truth):
+        place, shelf = _truth_name(sheet, part), self.shelf
+        if shelf.has(place):
+            if not _same_truth(pd.read_parquet(io.BytesIO(shelf.read(place))), truth):
                 raise InputError(f'"{sheet}" is sealed already, with another truth. Nothing was changed.')
             return self.truth_commitment(sheet, part)
-        self._write_secret(f"salt-{_name(sheet, part)}", secrets.token_bytes(32))
-        with atomic.replacing(place) as temporary:
-            truth.to_parquet(temporary, index=False)
-            temporary.chmod(0o600)
+        shelf.write(_salt_name(sheet, part), secrets.token_bytes(32))
+        content = io.BytesIO()
+        truth.to_parquet(content, index=False)
+        shelf.write(place, content.getvalue())
         return self.truth_commitment(sheet, part)
 
     def truth_commitment(self, sheet: str, part: str = "") -> str:
         """Return SHA-256 of the salt followed by the truth file."""
-        content = self.read_salt(sheet, part) + self.truth_file(sheet, part).read_bytes()
+        content = self.read_salt(sheet, part) + self.read_truth_file(sheet, part)
         return hashlib.sha256(content).hexdigest()
 
     def truth(self, sheet: str, part: str = "") -> pd.DataFrame:
         """Read the truth of a part of a sheet."""
-        place = self.truth_file(sheet, part)
-        return _read_truth(place, place.stat().st_mtime_ns).drop(columns=HALF, errors="ignore")
+        return self._read_whole(sheet, part).drop(columns=HALF, errors="ignore")
 
     def public_units(self, sheet: str, part: str = "", half: Half = "public") -> frozenset[str] | None:
         """Return the units of one half; None when the sheet is not split."""
-        place = self.truth_file(sheet, part)
-        table = _read_truth(place, place.stat().st_mtime_ns)
+        table = self._read_whole(sheet, part)
         if HALF not in table.columns:
             return None
         return frozenset(table.loc[table[HALF] == half, "unit"].astype(str))
@@ -107,59 +113,62 @@ class Vault:
             When others are kept for the same run, part and version.
         """
         content = _to_bytes(scores)
-        key = (run, part, scores.scorer_version)
-        with self._database() as database:
-            database.execute("INSERT OR IGNORE INTO unit_scores VALUES (?, ?, ?, ?)", (*key, content))
-            found = database.execute(_ONE, key).fetchone()
-        if found[0] != content:
+        if self.shelf.keep((run, part, scores.scorer_version), content) != content:
             raise TwoScores(f"Run {run} has other scores of scorer {scores.scorer_version} already.")
 
     def read_scores(self, run: str, scorer_version: str, part: str = "") -> UnitScores | None:
         """Read the unit scores of a run by one scorer version; None when it was not scored."""
-        with self._database() as database:
-            found = database.execute(_ONE, (run, part, scorer_version)).fetchone()
-        return None if found is None else _from_bytes(found[0])
+        found = self.shelf.find((run, part, scorer_version))
+        return None if found is None else _from_bytes(found)
 
     def read_salt(self, sheet: str, part: str = "") -> bytes:
         """Return the salt of a truth's commitment."""
-        return self._read_secret(f"salt-{_name(sheet, part)}")
+        return self.shelf.read(_salt_name(sheet, part))
 
-    def truth_file(self, sheet: str, part: str = "") -> Path:
-        """Return where a truth is kept."""
-        return self.folder / "truth" / f"{_name(sheet, part)}.parquet"
+    def read_truth_file(self, sheet: str, part: str = "") -> bytes:
+        """Return the file of a truth, which the commitment is about."""
+        return self.shelf.read(_truth_name(sheet, part))
 
-    def backup_database(self, target: Path) -> None:
-        """Copy the database of unit scores as it is now, consistent also under a writer."""
-        with self._database() as database, contextlib.closing(sqlite3.connect(target)) as copy:
-            database.backup(copy, pages=-1)
+    def back_up(self, target: Path) -> None:
+        """Copy the vault into a new folder, consistent also under a writer; a schema becomes a folder there."""
+        shelf = self.shelf
+        if isinstance(shelf, FolderShelf):
+            shutil.copytree(self.folder, target, ignore=_without_database)
+            shelf.back_up(target / "vault.sqlite")
+        else:
+            copy = FolderShelf(target)
+            copy.create()
+            copy_shelf(shelf, copy)
 
-    @contextlib.contextmanager
-    def _database(self, new: bool = False) -> Iterator[sqlite3.Connection]:
-        place = self.folder / "vault.sqlite"
-        if not (new or place.is_file()):
-            raise NeuroarenaError(f"{place}: the vault's database is missing. Put it back from a backup.")
-        connection = sqlite3.connect(place, timeout=30)
-        try:
-            with connection:
-                yield connection
-        finally:
-            connection.close()
+    def _read_whole(self, sheet: str, part: str) -> pd.DataFrame:
+        shelf, name = self.shelf, _truth_name(sheet, part)
+        stamp = shelf.stamp(name)
+        if stamp not in _TRUTHS:
+            while len(_TRUTHS) >= _MOST_TRUTHS:
+                _TRUTHS.pop(next(iter(_TRUTHS)))
+            _TRUTHS[stamp] = pd.read_parquet(io.BytesIO(shelf.read(name)))
+        return _TRUTHS[stamp]
 
-    def _write_secret(self, name: str, value: bytes) -> None:
-        atomic.write_bytes(self.folder / f"{name}.secret", value)
-        (self.folder / f"{name}.secret").chmod(0o600)
 
-    def _read_secret(self, name: str) -> bytes:
-        return (self.folder / f"{name}.secret").read_bytes()
+# Truths that were read by this process; one that was replaced has another stamp.
+_TRUTHS: dict[tuple[Any, ...], pd.DataFrame] = {}
+_MOST_TRUTHS = 16
+
+
+def _truth_name(sheet: str, part: str) -> str:
+    return f"truth/{_name(sheet, part)}.parquet"
+
+
+def _salt_name(sheet: str, part: str) -> str:
+    return f"salt-{_name(sheet, part)}.secret"
 
 
 def _name(sheet: str, part: str) -> str:
     return f"{sheet}--{part}" if part else sheet
 
 
-@functools.lru_cache(maxsize=16)
-def _read_truth(place: Path, changed: int) -> pd.DataFrame:  # noqa: ARG001 - a file that was replaced is read anew
-    return pd.read_parquet(place)
+def _without_database(folder: str, names: list[str]) -> list[str]:  # noqa: ARG001 - the form of shutil
+    return [name for name in names if name.startswith(("vault.sqlite", "."))]
 
 
 def _same_truth(kept: pd.DataFrame, new: pd.DataFrame) -> bool:
