@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from entry_making import crowd, make_entry, make_manifest
 from neuroarena.board import Board, Rules
+from neuroarena.board.wording import verdict
 from neuroarena.statistics import compare, rank_stability, tie_groups
 
 QUICK = Rules(n_draws=400)
@@ -125,6 +126,29 @@ def test_two_teams_with_a_floor_between_them_are_compared_all_the_same(crowd_boa
     order = crowd_board.rankings[0].table["team"].tolist()
     between = order[order.index("logistic") - 1], order[order.index("logistic") + 1]
     assert between in compared
+
+
+@pytest.mark.parametrize(
+    ("teams", "words"),
+    [
+        (("a", "b"), "a and b share the lead: Accuracy 0.560 [0.535, 0.585]; identical on every unit."),
+        (("a", "b", "c", "d"), "a, b and 2 more share the lead: "),
+    ],
+)
+def test_identical_leaders_share_the_lead_in_words(teams, words):
+    scores = np.linspace(0.5, 0.62, 12)
+    ranking = Board([make_entry(team, scores) for team in teams], Rules(n_draws=200)).rankings[0]
+    assert verdict(ranking).startswith(words)
+    with_another = [make_entry(team, scores) for team in teams] + [make_entry("zz", scores - 0.1)]
+    assert verdict(Board(with_another, Rules(n_draws=200)).rankings[0]).endswith(
+        "identical on every unit; better than 1 of 1."
+    )
+
+
+def test_leaders_of_equal_scores_on_different_units_are_undecided():
+    one = np.linspace(0.5, 0.62, 12)
+    ranking = Board([make_entry("a", one), make_entry("b", one[::-1])], Rules(n_draws=200)).rankings[0]
+    assert verdict(ranking).endswith("better than 0 of 1; undecided: b.")
 
 
 def test_a_copy_is_never_told_apart_from_the_original(crowd_board):

@@ -16,6 +16,7 @@ from neuroarena.board import Board, Rules, points_board, size, size_text, transf
 from neuroarena.board.entries import Judge
 from neuroarena.board.report import render_report
 from neuroarena.board.selection import select
+from neuroarena.board.sizing import resize
 from neuroarena.board.terminal import overview_table, ranking_view
 from neuroarena.board.training_seeds import seed_scores
 from neuroarena.board.wording import verdict_words
@@ -256,6 +257,29 @@ def test_the_resolution_counts_people_and_not_their_units_as_the_boards_interval
     ranking = Board([make_entry("a", levels, clusters=people)], QUICK).rankings[0]
     row = ranking.table.iloc[0]
     assert ranking.resolution.half_width == pytest.approx((row["ci95_high"] - row["ci95_low"]) / 2)
+
+
+def test_how_many_units_are_needed_is_read_off_the_intervals_that_the_board_shows():
+    rng = np.random.default_rng(3)
+    entries = [make_entry(team, rng.normal(0.5, 0.1, 12), manifest=make_manifest(nu=0.02)) for team in "abc"]
+    found = Board(entries, QUICK).rankings[0].resolution
+    assert found.df == 11
+    assert found.width_at(12) == pytest.approx(found.half_width)
+    assert found.sigma == pytest.approx(found.half_width * 12**0.5 / stats.t.ppf(0.975, 11))
+    # The smallest number that is enough: one fewer is not.
+    assert found.width_at(found.required_units) <= 0.02 < found.width_at(found.required_units - 1)
+    assert found.width_at(48) == pytest.approx(stats.t.ppf(0.975, 47) * found.sigma / 48**0.5)
+    # Asking for as many units as there are changes nothing; with those that are needed, the aim is met.
+    assert resize(found, None, None, 12).half_width == pytest.approx(found.half_width)
+    assert resize(found, None, None, found.required_units).meets is True
+    assert resize(found, None, None, found.required_units - 1).meets is False
+
+
+def test_a_wide_aim_needs_six_people_all_the_same():
+    people = [f"p{number}" for number in range(8) for _ in range(6)]
+    levels = [0.3 + 0.01 * number for number in range(8) for _ in range(6)]
+    entry = make_entry("a", levels, clusters=people, manifest=make_manifest(nu=0.9))
+    assert Board([entry], QUICK).rankings[0].resolution.required_units == 36
 
 
 def test_below_six_people_no_half_width_is_claimed_where_no_interval_is_shown():

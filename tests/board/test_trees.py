@@ -104,7 +104,7 @@ def test_a_node_with_one_task_says_what_the_task_says():
     board = Board(entries(), QUICK)
     (tree,) = board.trees
     faces = next(one for one in board.rankings if one.task == "faces")
-    assert tree.verdicts["late"] is faces.verdicts
+    assert tree.verdicts["late"] is faces.judgements
     letters = dict(zip(faces.table["team"], faces.table["letters"], strict=True))
     assert dict(zip(tree.node("late")["team"], tree.node("late")["letters"], strict=True)) == letters
 

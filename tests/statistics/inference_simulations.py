@@ -287,10 +287,13 @@ def called_different_by_medians(
     return float(rejected[0] / repetitions), float(rejected[1] / repetitions)
 
 
-def rsa_called_different(n_images: int, n_subjects: int, repetitions: int = 600) -> tuple[float, float]:
+def rsa_called_different(
+    n_images: int, n_subjects: int, shape: int, repetitions: int = 600
+) -> tuple[float, float]:
     """Return how often two RDMs that explain subjects equally well are called different, by Spearman's correlation.
 
-    First by subjects alone, then by images and subjects.
+    First by subjects alone, then by images and subjects. Each subject weighs the two models by gamma weights of mean 1
+    and this shape: of 4 they differ by half of the mean, of 16 by a quarter.
     """
     rng = np.random.default_rng([n_images, n_subjects])
     rejected = np.zeros(2)
@@ -302,7 +305,7 @@ def rsa_called_different(n_images: int, n_subjects: int, repetitions: int = 600)
 
     for _ in range(repetitions):
         models = distances(rng.normal(size=(2, n_images, 5)))
-        weights = rng.gamma(16, 1 / 16, (n_subjects, 2))
+        weights = rng.gamma(shape, 1 / shape, (n_subjects, 2))
         noise = distances(rng.normal(size=(n_subjects, n_images, 5)))
         subjects = np.einsum("sm,mij->sij", weights, models) + noise
         found = {team: left_out_rank_correlations(model, subjects) for team, model in enumerate(models)}

@@ -26,6 +26,7 @@ UNITS = (6, 12, 30, 200)
 MODELS = ((400, 24, 600), (400, 168, 600), (200, 60, 600), (100, 60, 600), (60, 60, 600))
 MEDIANS = ((400, 24, 250), (200, 60, 250), (100, 60, 250), (60, 60, 250))
 RSA = ((30, 8), (60, 20), (92, 12))
+WEIGHTS = {4: "subjects differ", 16: "subjects alike"}
 SEED, OURS = "seed's rule", "verdicts"
 
 
@@ -81,7 +82,9 @@ def medians() -> pd.DataFrame:
 def dissimilarities() -> pd.DataFrame:
     """Return how often two equally good models are called different by representational similarity."""
     rows = {
-        f"{images} x {subjects}": list(rsa_called_different(images, subjects)) for images, subjects in RSA
+        f"{images} x {subjects}, {words}": list(rsa_called_different(images, subjects, shape))
+        for shape, words in WEIGHTS.items()
+        for images, subjects in RSA
     }
     return pd.DataFrame.from_dict(rows, orient="index", columns=["subjects alone", "images and subjects"])
 

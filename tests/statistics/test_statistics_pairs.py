@@ -10,6 +10,7 @@ from statsmodels.stats.multitest import multipletests
 
 from neuroarena.statistics import Draws, bootstrap, compare, holm, tie_groups
 from neuroarena.statistics import pairs as pairs_module
+from neuroarena.statistics.bootstrap import find_percentiles
 
 
 def make_draws(n_teams: int = 8, n_draws: int = 400, seed: int = 0) -> Draws:
@@ -138,3 +139,20 @@ def test_tie_groups_number_upwards_along_the_ranking() -> None:
     assert set(np.diff(groups)) <= {0, 1}
     wide = tie_groups(draws, level=0.9999)
     assert (wide <= groups).all()
+
+
+@pytest.mark.parametrize("n_draws", [1, 2, 7, 200, 1_000])
+def test_percentiles_of_sorted_rows_are_numpys_to_the_last_bit(n_draws):
+    rows = np.random.default_rng(n_draws).normal(size=(40, n_draws))
+    found = find_percentiles(np.sort(rows, axis=1), [2.5, 50, 97.5])
+    assert np.array_equal(found, np.percentile(rows, [2.5, 50, 97.5], axis=1))
+
+
+@pytest.mark.parametrize("n_draws", [3, 40, 41, 200, 1_000])
+def test_counting_signs_says_whether_a_percentile_interval_holds_zero(n_draws):
+    rng = np.random.default_rng(n_draws)
+    for shift in np.linspace(-3, 3, 301):
+        scores = np.column_stack([rng.normal(size=n_draws) + shift, np.zeros(n_draws)]).round(2)
+        draws = Draws(["a", "b"], scores, np.array([1.0, 0.0]), 9)
+        low, high = np.percentile(scores[:, 0] - scores[:, 1], [2.5, 97.5])
+        assert (tie_groups(draws)["b"] == 1) == (low <= 0 <= high)

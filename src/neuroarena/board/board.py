@@ -231,7 +231,7 @@ def describe_ranking(ranking: Ranking) -> dict[str, Any]:
         "n_levels": ranking.n_levels,
         "verdict": verdict(ranking),
         "groups": ranking.groups,
-        "n_pairs": len(ranking.verdicts),
+        "n_pairs": len(ranking.judgements),
         "pairs_shown": "leader and neighbours" if ranking.crowded else "all",
         "warnings": list(ranking.warnings),
         "resolution": None if ranking.resolution is None else make_plain(ranking.resolution.to_dict()),

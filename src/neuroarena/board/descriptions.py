@@ -112,7 +112,7 @@ def describe_pairs(
 
 def count_pairs(ranking: Ranking) -> str:
     """Say at which level pairs were judged, and how many of them a page shows."""
-    n, shown = len(ranking.verdicts), min(len(ranking.pairs), MOST_PAIRS)
+    n, shown = len(ranking.judgements), min(len(ranking.pairs), MOST_PAIRS)
     first = (
         f"; the first {shown} of {n:,} shown, neuroarena board --export verdicts writes all"
         if n > shown

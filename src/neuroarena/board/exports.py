@@ -78,7 +78,7 @@ def _verdicts(board: Board, path: Path) -> None:
 def verdict_table(board: Board) -> pd.DataFrame:
     """Return the verdicts of every ranking as one long table: one row per pair."""
     parts = [
-        plain_pairs(one.verdicts).assign(benchmark=one.benchmark, split=one.split, kind=one.kind)
+        plain_pairs(one.judgements).assign(benchmark=one.benchmark, split=one.split, kind=one.kind)
         for one in board.everything
     ]
     head = ["kind", "benchmark", "split"]

@@ -28,7 +28,7 @@ from neuroarena.statistics import (
     draw_intervals,
     draw_whole_levels,
     jackknife,
-    judge,
+    judge_ends,
     moments_of_draws,
     score_intervals,
     widen_draws,
@@ -77,8 +77,8 @@ class Inference:
         return self.n_levels >= MINIMUM_LEVELS
 
     def judge(self, manifest: Manifest, rules: Rules) -> pd.DataFrame:
-        """Return the verdict of every pair: see :func:`neuroarena.statistics.judge`."""
-        return judge(self.moments, nu=margin_of(manifest, rules), alpha=rules.alpha)
+        """Return the verdict of every pair: see :func:`neuroarena.statistics.judge_ends`."""
+        return judge_ends(self.moments, nu=margin_of(manifest, rules), alpha=rules.alpha)
 
     def cautions(self, rows: pd.DataFrame) -> tuple[str, ...]:
         """Return what a reader should know about the verdicts, in sentences; also where there is only one team."""

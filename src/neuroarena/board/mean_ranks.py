@@ -10,7 +10,7 @@ from neuroarena.statistics import (
     MINIMUM_LEVELS,
     average_ranks,
     jackknife,
-    judge,
+    judge_ends,
     leave_out,
     letters,
     rank_ranges,
@@ -31,7 +31,7 @@ class MeanRanks:
         Best first: `team`, `mean_rank`, its 95 % interval `ci95_low` and `ci95_high`, `letters`, `rank_low`,
         `rank_high`.
     verdicts : DataFrame
-        One row per pair: see :func:`neuroarena.statistics.judge`; differences are in ranks.
+        One row per pair: see :func:`neuroarena.statistics.judge_ends`; differences are in ranks.
     n_tasks : int
     """
 
@@ -71,7 +71,7 @@ def judge_mean_ranks(scores: pd.DataFrame, alpha: float, fixed: str | None = Non
     moments = jackknife(left)
     if fixed is not None:
         moments = rescope(moments, f"random: {len(scores)} {TASKS}; for these {fixed}")
-    rows, teams = judge(moments, alpha=alpha), list(moments.teams)
+    rows, teams = judge_ends(moments, alpha=alpha), list(moments.teams)
     intervals = score_intervals(left, bounds=(-float(n_teams), -1.0)).loc[teams]
     ranges = rank_ranges(rows, teams)
     table = pd.DataFrame(

@@ -39,7 +39,7 @@ from neuroarena.board.wording import (
     verdict,
 )
 from neuroarena.errors import InputError
-from neuroarena.statistics import half_width
+from neuroarena.statistics import MINIMUM_LEVELS
 from neuroarena.statistics.verdicts import BETTER
 
 if TYPE_CHECKING:
@@ -211,7 +211,7 @@ def _short_delta(delta: float) -> str:
 def all_pairs(ranking: Ranking) -> tuple[list[str], pd.DataFrame]:
     """Return the verdicts of every two of the best teams; they were corrected over all pairs of the board."""
     teams = [str(team) for team in ranking.table["team"].head(MATRIX_TEAMS)]
-    rows = ranking.verdicts
+    rows = ranking.judgements
     return teams, plain_pairs(rows[rows["a"].isin(teams) & rows["c"].isin(teams)])
 
 
@@ -223,11 +223,13 @@ def half_width_curve(ranking: Ranking) -> Figure:
             f"{ranking.name}: the deviation of a unit score is not known; there is nothing to draw."
         )
     last = 4 * max(found.n_units, min(found.required_units or 1, 100 * found.n_units))
-    units = np.geomspace(max(2, min(found.n_units, 8) / 2), last, 120)
+    # An interval of t needs six independent levels, so the curve begins there.
+    fewest = 0.0 if found.df is None else MINIMUM_LEVELS * found.n_units / (found.df + 1)
+    units = np.geomspace(max(2, min(found.n_units, 8) / 2, min(fewest, found.n_units)), last, 120)
     with style():
         figure = new_figure(6.0, 3.0)
         axes = place(figure, 0.75, 0.55, 0.3, 0.45)
-        axes.plot(units, [half_width(found.sigma, n) for n in units], color=ENTRY, lw=2)
+        axes.plot(units, [found.width_at(n) for n in units], color=ENTRY, lw=2)
         axes.plot([found.n_units], [found.half_width], "o", color=ORGANISER, ms=8, mec="white", zorder=4)
         axes.annotate(
             f"now: {found.n_units} units, ± {found.half_width:.3g}", (found.n_units, found.half_width),
@@ -267,7 +269,7 @@ def possible_plots(ranking: Ranking) -> list[str]:
     if ranking.table.empty:
         return []
     kinds = ["forest"]
-    decided = ranking.decides and len(ranking.verdicts) > 0
+    decided = ranking.decides and len(ranking.judgements) > 0
     if decided and ranking.moments is not None:
         kinds.append("differences")
     if decided and ranking.groups:

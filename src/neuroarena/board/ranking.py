@@ -31,11 +31,18 @@ from neuroarena.board.training_seeds import seed_scores
 from neuroarena.errors import InputError, UndefinedScore
 from neuroarena.fingerprint import digest
 from neuroarena.scoring import METRICS, Manifest
-from neuroarena.statistics import Draws, Moments, Sensitivity, judge, ranking, sensitivity
+from neuroarena.statistics import (
+    Draws,
+    Moments,
+    Sensitivity,
+    judge_ends,
+    pair_ends,
+    ranking,
+    sensitivity,
+)
 from neuroarena.statistics.letters import MOST_TEAMS
 from neuroarena.statistics.trees import SharedLevels
-from neuroarena.statistics.verdicts import BETTER
-from neuroarena.statistics.verdicts import COLUMNS as VERDICT_COLUMNS
+from neuroarena.statistics.verdicts import BETTER, END_COLUMNS
 
 PAIR_COLUMNS = (
     "team_a", "team_c", "delta", "delta_point", "se", "df", "skew", "n_levels", "g_eff", "ci95_low", "ci95_high", "p",
@@ -65,9 +72,9 @@ class Ranking:
         `notes`; `seed_*`, what the challenge's rule says; then :attr:`extra_columns`.
     unranked : DataFrame
         `team`, `reason`.
-    verdicts : DataFrame
-        One row per pair, in rank order: see :func:`neuroarena.statistics.judge`. Everything that a board says about a
-        pair is read from here.
+    judgements : DataFrame
+        One row per pair, in rank order: see :func:`neuroarena.statistics.judge_ends`. Everything that a board says
+        about a pair is read from here; :attr:`verdicts` has the same rows with an interval in one column.
     moments : Moments or None
         What the verdicts were made from; None when nobody is ranked, or the rules conclude from the seed's rule.
     seed_pairs : DataFrame
@@ -107,7 +114,7 @@ class Ranking:
     manifest: Manifest
     table: pd.DataFrame
     unranked: pd.DataFrame
-    verdicts: pd.DataFrame
+    judgements: pd.DataFrame
     moments: Moments | None
     seed_pairs: pd.DataFrame
     draws: Draws | None
@@ -177,16 +184,25 @@ class Ranking:
         """Whether there are so many teams that pages and JSON hold leader and neighbour pairs only."""
         return len(self.table) > MOST_TEAMS
 
+    @property
+    def verdicts(self) -> pd.DataFrame:
+        """One row per pair, as :func:`neuroarena.statistics.judge` returns it: `ci95` and `judged` are (low, high)."""
+        return pair_ends(self.judgements)
+
     @functools.cached_property
     def pairs(self) -> pd.DataFrame:
         """The verdicts as plain columns, for tables and files; above 300 teams those of leader and neighbours."""
-        rows = self.verdicts
+        rows = self.judgements
         if self.crowded and self.moments is not None:
             n = len(self.table)
             rows = rows.iloc[np.unique(np.concatenate([leader_places(n), neighbour_places(n)]))]
         return plain_pairs(rows)
 
     def verdict_of(self, first: str, second: str, alone: bool = False) -> pd.DataFrame:
+        """Return the row of one pair as in :attr:`verdicts`; parameters and refusals are those of `judgement_of`."""
+        return pair_ends(self.judgement_of(first, second, alone))
+
+    def judgement_of(self, first: str, second: str, alone: bool = False) -> pd.DataFrame:
         """Return the row of one pair, the team that ranks above as `a`.
 
         Parameters
@@ -206,8 +222,8 @@ class Ranking:
                 raise InputError(f'{self.name}: no team "{team}"; there are: {", ".join(teams)}.')
         if alone and self.moments is not None:
             margin = margin_of(self.manifest, self.rules)
-            return judge(self.moments.between(first, second), nu=margin, alpha=self.rules.alpha)
-        rows = self.verdicts
+            return judge_ends(self.moments.between(first, second), nu=margin, alpha=self.rules.alpha)
+        rows = self.judgements
         found = rows[rows["a"].isin((first, second)) & rows["c"].isin((first, second))]
         if found.empty:
             raise InputError(
@@ -219,11 +235,11 @@ class Ranking:
     def sensitivity(self) -> Sensitivity | None:
         """The ranks by other methods; None where nothing was judged, or there are more than 300 teams."""
         values = self.manifest.sign * self.unit_scores
-        judged = self.moments is not None and len(self.verdicts) > 0 and self.decides and not self.crowded
+        judged = self.moments is not None and len(self.judgements) > 0 and self.decides and not self.crowded
         if not judged or not np.isfinite(values.to_numpy()).all():
             return None
         scores = self.manifest.sign * self.table["score"]
-        return sensitivity(values, self.verdicts, dict(zip(self.table["team"], scores, strict=True)))
+        return sensitivity(values, self.judgements, dict(zip(self.table["team"], scores, strict=True)))
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -297,19 +313,22 @@ def _rank_judged(
     if rules.inference == "verdicts":
         inference = add_training_noise(infer(field, manifest, breaks), seed_scores(field, manifest), manifest)
         draws = _draws_or_none(field, manifest, rules, about)
-        again = functools.partial(draw_shares, field, manifest, rules, about, inference, draws)
-        found = conclude(inference, again(), manifest, rules, breaks)
+        draw_again = functools.partial(draw_shares, field, manifest, rules, about, inference)
+        found = conclude(inference, draw_again(draws), manifest, rules, breaks)
         seed = None if draws is None else apply_seed_rule(draws, found.teams, roles, rules, breaks)
+        # The seed's rule keeps the same draws in another order: holding both would double what a large board takes.
+        again = functools.partial(draw_again, None if seed is None else seed.draws)
         moments, noun, n_levels = inference.moments, inference.noun, inference.n_levels
+        degrees = inference.intervals["df"]
         said, fixed, shared = inference.cautions(found.rows), inference.fixed, inference.shared
     else:
         drawn = draw_units(field, manifest, rules, about)
         order = [str(team) for team in ranking(drawn, breaks)["team"]]
         seed = apply_seed_rule(drawn, order, roles, rules, breaks)
-        found, moments, noun = conclude_by_seed(seed, breaks), None, "levels"
+        found, moments, noun, degrees = conclude_by_seed(seed, breaks), None, "levels", None
         n_levels = drawn.recipe.get("n_clusters") or drawn.n_units
         said, fixed, shared, again = seed_cautions(drawn, manifest), None, None, None
-    size = _resolution(found, moments, seed, manifest, judged)
+    size = _resolution(found, degrees, seed, manifest, judged)
     units = {one.entry.team: one.shown for one in judged}
     entries = {one.entry.team: one.entry for one in judged}
     shown = pd.DataFrame(
@@ -319,7 +338,7 @@ def _rank_judged(
         table=make_table(field, found, seed, manifest, rules, breaks, n_levels).assign(
             **extra_columns([entries[team] for team in found.teams], manifest, about, TABLE_COLUMNS)
         ),
-        verdicts=found.rows,
+        judgements=found.rows,
         moments=moments,
         seed_pairs=pd.DataFrame() if seed is None else seed.pairs,
         draws=None if seed is None else seed.draws,
@@ -332,7 +351,7 @@ def _rank_judged(
         provenance=_provenance(judged, None if seed is None else seed.draws),
         on_these_tasks=None
         if fixed is None
-        else judge(fixed, nu=margin_of(manifest, rules), alpha=rules.alpha),
+        else judge_ends(fixed, nu=margin_of(manifest, rules), alpha=rules.alpha),
         shared=shared,
         draw_levels=again or (lambda: None),
         **common,
@@ -340,14 +359,8 @@ def _rank_judged(
 
 
 def plain_pairs(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return verdicts as plain columns: `team_a` and `team_c`, and the ends of intervals one by one."""
-    ends = {}
-    for name in ("ci95", "judged"):
-        pairs = [pair if isinstance(pair, tuple) else (np.nan, np.nan) for pair in rows[name]]
-        for at, end in enumerate(("low", "high")):
-            ends[f"{name}_{end}"] = np.array([pair[at] for pair in pairs], dtype=np.float64)
-    values = {name: rows[name].to_numpy() for name in rows.columns if name not in ("ci95", "judged")}
-    found = pd.DataFrame({**values, **ends}).rename(columns={"a": "team_a", "c": "team_c"})
+    """Return judgements under the names that tables and files use: `team_a` and `team_c`, whether it is significant."""
+    found = rows.reset_index(drop=True).rename(columns={"a": "team_a", "c": "team_c"})
     found["delta_point"] = found["delta"]
     found["significant_after_holm"] = found["verdict"] == BETTER
     return found[list(PAIR_COLUMNS)]
@@ -356,7 +369,7 @@ def plain_pairs(rows: pd.DataFrame) -> pd.DataFrame:
 def _nobody(common: dict[str, Any]) -> Ranking:
     return Ranking(
         table=pd.DataFrame(columns=list(TABLE_COLUMNS)),
-        verdicts=pd.DataFrame(columns=list(VERDICT_COLUMNS)),
+        judgements=pd.DataFrame(columns=list(END_COLUMNS)),
         moments=None,
         seed_pairs=pd.DataFrame(),
         draws=None,
@@ -387,7 +400,7 @@ def _tie_breaks(judged: list[Judged]) -> dict[str, float] | None:
 
 def _resolution(
     found: Conclusion,
-    moments: Moments | None,
+    degrees: pd.Series | None,
     seed: SeedRule | None,
     manifest: Manifest,
     judged: list[Judged],
@@ -396,11 +409,12 @@ def _resolution(
         return None
     deciders = [one.entry.team for one in judged if one.entry.role not in ("chance", "dummy")]
     measured = resolution(seed.draws, manifest.nu, seed.pairs, deciders)
-    if moments is None:
+    if degrees is None:
         return measured
     widths = (found.columns["ci95_high"] - found.columns["ci95_low"]) / 2
     own = [team in deciders or not deciders for team in found.teams]
-    return resolve_verdicts(resolve_scores(measured, np.asarray(widths)[own]), found.rows, deciders)
+    df = degrees.loc[found.teams].to_numpy(dtype=np.float64)[own]
+    return resolve_verdicts(resolve_scores(measured, np.asarray(widths)[own], df), found.rows, deciders)
 
 
 def _warnings(field: Field, simulated: bool) -> tuple[str, ...]:

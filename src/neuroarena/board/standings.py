@@ -201,7 +201,7 @@ def _level_shares(names: Sequence[str], rankings: Sequence[Ranking], teams: list
 
 def _against_leader(teams: Sequence[str], rankings: Sequence[Ranking]) -> list[str]:
     """Say for each team below the first on how many tracks it is better or worse than the first."""
-    tracks = {one.name: one.verdicts for one in rankings}
+    tracks = {one.name: one.judgements for one in rankings}
     said = [""]
     for team in teams[1:]:
         better, worse, entered = count_tracks(tracks, team, teams[0])

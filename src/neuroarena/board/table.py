@@ -52,7 +52,7 @@ class Conclusion:
     scores : ndarray
         Oriented: higher is better.
     rows : DataFrame
-        One verdict per pair: see :func:`neuroarena.statistics.judge`.
+        One verdict per pair: see :func:`neuroarena.statistics.judge_ends`.
     probabilities : DataFrame
         Share of the draws in which each team (row) has each rank (column); empty where there are none.
     columns : dict of str to array
@@ -206,27 +206,27 @@ def _against(rows: pd.DataFrame, places: np.ndarray, n_teams: int, name: str) ->
     """Return the columns of the comparison of each team with the leader (above it) or the next (below it)."""
     of = slice(1, n_teams) if name == "leader" else slice(0, n_teams - 1)
     # Column by column: taking rows of a table of objects costs a millisecond, for every ranking twice.
-    chosen = {key: rows[key].to_numpy()[places] for key in ("delta", "p_holm", "ci95", "judged", "verdict")}
-    numbers = {key: np.full(n_teams, np.nan) for key in ("delta", "low", "high", "left", "right", "p")}
+    ends = ("ci95_low", "ci95_high", "judged_low", "judged_high")
+    numbers = {key: np.full(n_teams, np.nan) for key in ("delta", "p_holm", *ends)}
     significant = pd.array([pd.NA] * n_teams, dtype="boolean")
     verdict = np.full(n_teams, None, dtype=object)
     if len(places):
-        numbers["delta"][of], numbers["p"][of] = chosen["delta"], chosen["p_holm"]
-        numbers["low"][of], numbers["high"][of] = zip(*chosen["ci95"], strict=True)
-        numbers["left"][of], numbers["right"][of] = zip(*chosen["judged"], strict=True)
-        decided = pd.array((chosen["verdict"] == BETTER).astype(bool), dtype="boolean")
-        decided[(chosen["verdict"] == NONE).astype(bool)] = pd.NA
-        significant[of], verdict[of] = decided, chosen["verdict"]
+        for key, values in numbers.items():
+            values[of] = rows[key].to_numpy()[places]
+        said = rows["verdict"].to_numpy()[places]
+        decided = pd.array((said == BETTER).astype(bool), dtype="boolean")
+        decided[(said == NONE).astype(bool)] = pd.NA
+        significant[of], verdict[of] = decided, said
     if name == "leader":
         numbers["delta"][0] = 0.0
     suffix = "_leader" if name == "leader" else ""
     return {
         f"delta_{name}": numbers["delta"],
-        f"delta_{name}_low": numbers["low"],
-        f"delta_{name}_high": numbers["high"],
-        f"judged_{name}_low": numbers["left"],
-        f"judged_{name}_high": numbers["right"],
-        f"p_holm{suffix}": numbers["p"],
+        f"delta_{name}_low": numbers["ci95_low"],
+        f"delta_{name}_high": numbers["ci95_high"],
+        f"judged_{name}_low": numbers["judged_low"],
+        f"judged_{name}_high": numbers["judged_high"],
+        f"p_holm{suffix}": numbers["p_holm"],
         f"significant{suffix}": significant,
         f"verdict_{name}": verdict,
     }

@@ -12,7 +12,7 @@ import pandas as pd
 from neuroarena.board.faces import overall_of
 from neuroarena.board.ranking import Ranking
 from neuroarena.scoring.overalls import Node, Overall
-from neuroarena.statistics import judge, ranks
+from neuroarena.statistics import judge_ends, ranks
 from neuroarena.statistics.letters import MOST_TEAMS, letters
 from neuroarena.statistics.trees import carry_interval, correlate_shared, fix_shared_tasks
 from neuroarena.statistics.verdicts import NONE
@@ -34,7 +34,7 @@ class Tree:
         `ci95_low`, `ci95_high`, `letters`, `missing`. A team that lacks a task below a node has no score and no rank
         there, and `missing` names the task; it never counts as zero.
     verdicts : dict of str to DataFrame
-        Node -> one row per pair: see :func:`neuroarena.statistics.judge`. They hold on these tasks.
+        Node -> one row per pair: see :func:`neuroarena.statistics.judge_ends`. They hold on these tasks.
     simulated : bool
     notes : tuple of str
         What a reader should know, in sentences.
@@ -172,12 +172,12 @@ def _judge_node(node: Node, by_task: dict[str, Ranking], rows: pd.DataFrame) -> 
         return None
     if len(tasks) == 1:
         # The mean of one task is the task, and has its verdicts.
-        return next(iter(tasks.values())).verdicts
+        return next(iter(tasks.values())).judgements
     moments = {task: one.moments.among(complete) for task, one in tasks.items() if one.moments is not None}
     shared = {task: one.shared for task, one in tasks.items() if one.shared is not None}
     found = fix_shared_tasks(moments, shared, node.weights)
     rules = next(iter(tasks.values())).rules
-    return judge(found, nu=rules.rope, alpha=rules.alpha)
+    return judge_ends(found, nu=rules.rope, alpha=rules.alpha)
 
 
 def _describe_gaps(overall: Overall, by_task: dict[str, Ranking], root: pd.DataFrame) -> list[str]:

@@ -36,7 +36,7 @@ LOOKS = {BETTER: ENTRY, EQUIVALENT: COLOURS[2]}
 
 def difference_plot(ranking: Ranking) -> Figure:
     """Draw how far each team is behind the leader: 95 % interval thin, the interval at which it was judged thick."""
-    rows = ranking.verdicts
+    rows = ranking.judgements
     leader = ranking.table["team"].iloc[0]
     pairs = plain_pairs(rows[rows["a"] == leader]).head(MOST_TEAMS)
     names = [label(team) for team in pairs["team_c"]]

@@ -130,7 +130,7 @@ def pair_p_text(ranking: Ranking, p: Any, adjusted: bool = True) -> str:
     """Return the p of a pair as its ranking resolves it."""
     if ranking.moments is not None:
         return p_text(p)
-    return p_text(p, ranking.rules.n_draws, len(ranking.verdicts) if adjusted else 1)
+    return p_text(p, ranking.rules.n_draws, len(ranking.judgements) if adjusted else 1)
 
 
 def p_heading(rules: Rules) -> str:
@@ -222,10 +222,17 @@ def verdict(ranking: Ranking) -> str:
     """
     if ranking.table.empty:
         return "Nobody can be ranked."
-    top = ranking.table.iloc[0]
+    top, equals = ranking.table.iloc[0], _equals_of_leader(ranking.table)
     score = interval_text(top["score"], top["ci95_low"], top["ci95_high"])
-    first = f"{clean_name(top['team'])} leads: {ranking.metric_title} {score}"
-    others = ranking.table.iloc[1:]
+    leads = (
+        f"{_join_names([top['team'], *equals])} share the lead"
+        if equals
+        else f"{clean_name(top['team'])} leads"
+    )
+    first = f"{leads}: {ranking.metric_title} {score}"
+    if equals and ranking.moments is not None:
+        first += "; identical on every unit"
+    others = ranking.table.iloc[1 + len(equals) :]
     if others.empty:
         return f"{first}."
     said = others["verdict_leader"].fillna("not compared").tolist()
@@ -243,6 +250,27 @@ def verdict(ranking: Ranking) -> str:
     return f"{first}; {'; '.join(parts)}."
 
 
+def _equals_of_leader(table: pd.DataFrame) -> list[str]:
+    """Return the teams that share the first rank and are identical to the leader, so that neither can be ahead."""
+    shared = table.iloc[1:][(table["rank"] == table["rank"].iloc[0]).iloc[1:]]
+    same = shared["judged_leader_low"].eq(0) & shared["judged_leader_high"].eq(0)
+    # Others of the first rank have the same score on other units: their verdict is told with the rest.
+    return shared["team"].tolist() if same.all() else []
+
+
+def _join_names(teams: list[str]) -> str:
+    """Return names as a reader would list them, at most three.
+
+    Examples
+    --------
+    >>> _join_names(["a", "b"]), _join_names(["a", "b", "c", "d"])
+    ('a and b', 'a, b and 2 more')
+    """
+    names = [clean_name(team) for team in teams]
+    shown = names if len(names) <= 3 else [*names[:2], f"{len(names) - 2} more"]
+    return f"{', '.join(shown[:-1])} and {shown[-1]}"
+
+
 def levels_words(ranking: Ranking) -> str:
     """Return how many units and independent levels a ranking has, in words."""
     units = f"{ranking.n_units} unit{'' if ranking.n_units == 1 else 's'}"
@@ -253,8 +281,8 @@ def levels_words(ranking: Ranking) -> str:
 
 def scope_words(ranking: Ranking) -> str:
     """Return what the verdicts are about: which factors are random, and how many levels they have."""
-    if len(ranking.verdicts) and isinstance(ranking.verdicts["scope"].iloc[0], str):
-        return str(ranking.verdicts["scope"].iloc[0]).removeprefix("random: ")
+    if len(ranking.judgements) and isinstance(ranking.judgements["scope"].iloc[0], str):
+        return str(ranking.judgements["scope"].iloc[0]).removeprefix("random: ")
     return f"{ranking.n_levels} {ranking.levels}"
 
 
@@ -296,7 +324,7 @@ def column_notes(rules: Rules) -> list[str]:
 
 def alpha_words(ranking: Ranking) -> str:
     """Return at which level the pairs of a ranking were judged, over how many, and what is random."""
-    n = len(ranking.verdicts)
+    n = len(ranking.judgements)
     pairs = f"{n:,} pair{'' if n == 1 else 's'}"
     if ranking.moments is None:
         return f"{PAIR_WORDS[ranking.rules.pairs]}; Holm over {pairs}, alpha {ranking.rules.alpha:g}"
@@ -322,7 +350,7 @@ def verdict_words(row: Any, ranking: Ranking, alone: bool = False) -> str:
         return f"equivalent: no difference above {margin_of(ranking.manifest, ranking.rules):g}"
     if row.verdict == NONE:
         return f"no verdict: {row.n_levels} {ranking.levels}, {MINIMUM_LEVELS} needed"
-    n_pairs = 1 if alone or ranking.moments is None else len(ranking.verdicts)
+    n_pairs = 1 if alone or ranking.moments is None else len(ranking.judgements)
     if row.verdict == UNDECIDED and row.ci95_low > 0 and n_pairs > 1:
         return f"undecided once all {n_pairs:,} pairs are counted"
     words = {BEYOND: ", by {:g} or more", WITHIN: ", by {:g} at most"}.get(row.margin, "")

@@ -106,15 +106,15 @@ def choose_pairs(ranking: Ranking, teams: tuple[str, str] | None, pairs: Pairs, 
     order = ranking.table["team"].tolist()
     place = {team: at for at, team in enumerate(order)}
     if teams is not None:
-        return plain_pairs(ranking.verdict_of(*teams, alone=alone))
-    rows = ranking.verdicts
+        return plain_pairs(ranking.judgement_of(*teams, alone=alone))
+    rows = ranking.judgements
     if pairs is Pairs.leader:
         rows = rows[rows["a"].isin(order[:1])]
     elif pairs is Pairs.neighbours:
         rows = rows[[place[c] - place[a] == 1 for a, c in zip(rows["a"], rows["c"], strict=True)]]
     if alone and len(rows):
         each = zip(rows["a"], rows["c"], strict=True)
-        rows = pd.concat([ranking.verdict_of(a, c, alone=True) for a, c in each], ignore_index=True)
+        rows = pd.concat([ranking.judgement_of(a, c, alone=True) for a, c in each], ignore_index=True)
     return plain_pairs(rows)
 
 
@@ -145,7 +145,7 @@ def _as_json(ranking: Ranking, found: pd.DataFrame, alone: bool) -> dict[str, An
         "simulated": ranking.simulated,
         "inference": ranking.rules.inference,
         "alone": alone,
-        "n_pairs": 1 if alone else len(ranking.verdicts),
+        "n_pairs": 1 if alone else len(ranking.judgements),
         "pairs": records(found),
         "warnings": list(ranking.warnings),
     }

@@ -78,13 +78,12 @@ def _replace_measured(
     teams: int | None,
 ) -> Resolution:
     """Return a resolution with what was asked for in place of what was measured."""
-    from neuroarena.board import size as resolution_of
-    from neuroarena.board.sizing import verdict_needs
+    from neuroarena.board.sizing import resize, verdict_needs
 
     if (sigma, nu, units, difference, teams) == (None,) * 5:
         return own
     asked = (sigma or own.sigma, own.nu if nu is None else nu, units or own.n_units)
-    found = own if asked == (own.sigma, own.nu, own.n_units) else resolution_of(*asked)
+    found = own if asked == (own.sigma, own.nu, own.n_units) else resize(own, sigma, nu, units)
     spread = difference or own.difference_sigma
     if spread is None:
         return found

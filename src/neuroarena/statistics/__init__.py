@@ -57,10 +57,16 @@ from neuroarena.statistics.ranks import rank_probabilities, rank_stability, rank
 from neuroarena.statistics.seeds import add_seeds, add_seeds_to_intervals, seed_variances
 from neuroarena.statistics.sensitivity import Sensitivity, kendall_tau_b, sensitivity
 from neuroarena.statistics.signflip import sign_flip_p
-from neuroarena.statistics.sizing import half_width, meets_resolution, required_units
+from neuroarena.statistics.sizing import (
+    half_width,
+    meets_resolution,
+    quantile_at,
+    required_growth,
+    required_units,
+)
 from neuroarena.statistics.tasks import average_ranks, count_tracks, fix_tasks
 from neuroarena.statistics.transfer import TransferDraws, transfer_score, visible_transfer_score
-from neuroarena.statistics.verdicts import caution, judge, judged_alphas, verdicts
+from neuroarena.statistics.verdicts import caution, judge, judge_ends, judged_alphas, pair_ends, verdicts
 
 __all__ = [
     "MINIMUM_LEVELS",
@@ -104,6 +110,7 @@ __all__ = [
     "insert_and_absorb",
     "jackknife",
     "judge",
+    "judge_ends",
     "judged_alphas",
     "kendall_tau_b",
     "leave_out",
@@ -117,13 +124,16 @@ __all__ = [
     "moments_of_crossed_draws",
     "moments_of_draws",
     "nemenyi_q",
+    "pair_ends",
     "pseudovalues",
+    "quantile_at",
     "rank_points",
     "rank_probabilities",
     "rank_ranges",
     "rank_stability",
     "ranking",
     "ranks",
+    "required_growth",
     "required_units",
     "score_intervals",
     "seed_variances",

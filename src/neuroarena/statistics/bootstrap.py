@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import functools
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -67,6 +68,11 @@ class Draws:
         """Number of draws."""
         return len(self.scores)
 
+    @functools.cached_property
+    def scale(self) -> np.ndarray:
+        """Largest absolute score of each team over the draws (teams,)."""
+        return score_scale(self.scores)
+
     def position(self, team: Any) -> int:
         """Find the column of a team; an unknown one is an `InputError`."""
         try:
@@ -89,6 +95,12 @@ class Draws:
         return pd.DataFrame(self.scores.copy(), index=index, columns=pd.Index(self.teams, name="team"))
 
 
+def score_scale(scores: np.ndarray) -> np.ndarray:
+    """Return the largest absolute score of each team (teams,) over draws (draws, teams)."""
+    scale: np.ndarray = np.maximum(scores.max(axis=0), -scores.min(axis=0))
+    return scale
+
+
 def tails(level: float) -> list[float]:
     """Return the two percentiles, in percent, between which a central interval of `level` lies."""
     if not 0 < level < 1:
@@ -96,6 +108,28 @@ def tails(level: float) -> list[float]:
     # (1 - 0.95) is not 0.05 in binary; rounding gives the 2.5 and 97.5 that everybody else uses.
     low = round(50 * (1 - level), 12)
     return [low, 100 - low]
+
+
+def find_percentiles(ordered: np.ndarray, percents: Sequence[float]) -> np.ndarray:
+    """Return percentiles of sorted rows (percents, rows), bit by bit those of `numpy.percentile`.
+
+    Sorting takes half the time of the partition that `numpy.percentile` makes.
+
+    Examples
+    --------
+    >>> find_percentiles(np.array([[0.0, 1.0, 2.0, 3.0]]), [50, 90]).ravel().round(3).tolist()
+    [1.5, 2.7]
+    """
+    last = ordered.shape[1] - 1
+    found = np.empty((len(percents), len(ordered)))
+    for at, percent in enumerate(percents):
+        place = percent / 100 * last
+        before = int(place)
+        one, other, share = ordered[:, before], ordered[:, min(before + 1, last)], place - before
+        # From the nearer of the two, as NumPy does, so that the last bit agrees.
+        step = other - one
+        found[at] = one + step * share if share < 0.5 else other - step * (1 - share)
+    return found
 
 
 def bootstrap(
@@ -221,6 +255,8 @@ def _draw_scores(
     place = np.empty(n_teams, dtype=np.intp)
     place[distinct] = np.arange(len(distinct))
     place = place[first]
+    # All columns at once: a fifth of the time of taking them from each part of the product.
+    everywhere = np.concatenate([place + at * len(distinct) for at in range(len(table.columns))])
     scores = np.empty((n_draws, n_teams))
     rows = block_rows(n_units)
     for start in range(0, n_draws, rows):
@@ -229,10 +265,10 @@ def _draw_scores(
         total = counts.sum(axis=1).astype(np.float64)[:, None]
         sums = counts.astype(np.float64) @ matrix
         if combiner is None:
-            scores[start:stop] = (sums / total)[:, place]
+            np.take(sums / total, place, axis=1, out=scores[start:stop], mode="clip")
             continue
-        parts = np.hsplit(sums, len(table.columns))
-        columns = {name: part[:, place] for name, part in zip(table.columns, parts, strict=True)}
+        parts = np.hsplit(sums.take(everywhere, axis=1, mode="clip"), len(table.columns))
+        columns = dict(zip(table.columns, parts, strict=True))
         scores[start:stop] = _combine(combiner, columns, total, first, f"in draws {start} to {stop - 1}")
     return scores
 
@@ -279,7 +315,7 @@ def _combine(
             f"The combiner returned shape {scores.shape} {where}; expected {shape}, one score per team."
         )
     # Vectorised functions may round the same number differently at different positions of an array.
-    return scores[..., first]
+    return scores if (first == np.arange(len(first))).all() else scores[..., first]
 
 
 def _check_combined(scores: np.ndarray, teams: list[Any]) -> None:

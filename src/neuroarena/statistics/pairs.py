@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -9,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from neuroarena.errors import InputError
-from neuroarena.statistics.bootstrap import Draws, tails
-from neuroarena.statistics.ranks import RELATIVE_TOLERANCE, TieBreak, score_scale, standing, tolerance
+from neuroarena.statistics.bootstrap import Draws, find_percentiles, tails
+from neuroarena.statistics.ranks import RELATIVE_TOLERANCE, TieBreak, standing, tolerance
 
 PAIRS = ("neighbours", "leader", "all")
 # 26 pairs of 10,000 draws are 2 MB: memory stays flat for every pair of 1,000 teams.
@@ -64,7 +65,7 @@ def compare(
         raise InputError(f"alpha must lie between 0 and 1; got {alpha}.")
     above, below = _pair_positions(draws, pairs, tie_break)
     by_team = np.ascontiguousarray(draws.scores.T)
-    scale = score_scale(draws.scores)
+    scale = draws.scale
     rows = max(1, BLOCK_DELTAS // draws.n_draws)
     summary = np.empty((5, len(above)))
     for start in range(0, len(above), rows):
@@ -143,13 +144,12 @@ def tie_groups(draws: Draws, level: float = 0.95, tie_break: TieBreak = None) ->
     percentiles = tails(level)
     _, order = standing(draws, tie_break)
     by_team = np.ascontiguousarray(draws.scores.T)
-    scale = score_scale(draws.scores)
+    scale = draws.scale
     groups = [1]
     best = order[:1]
     for at in range(1, len(order)):
         team = order[at : at + 1]
-        low, high = np.percentile(_deltas(by_team, scale, best, team)[0], percentiles)
-        apart = not low <= 0 <= high
+        apart = not _holds_zero(_deltas(by_team, scale, best, team)[0], percentiles)
         best = team if apart else best
         groups.append(groups[-1] + int(apart))
     index = pd.Index([draws.teams[at] for at in order], name="team")
@@ -195,22 +195,31 @@ def _deltas(by_team: np.ndarray, scale: np.ndarray, above: np.ndarray, below: np
     return delta
 
 
+def _holds_zero(delta: np.ndarray, percentiles: list[float]) -> bool:
+    """Return whether the percentile interval of differences (draws,) contains 0, ends included.
+
+    Counting signs is a tenth of the time of two percentiles. Only where 0 lies between the two draws that a percentile
+    is interpolated from does its value matter.
+    """
+    last = len(delta) - 1
+    below, above = int(np.count_nonzero(delta < 0)), int(np.count_nonzero(delta > 0))
+    low, high = (percent / 100 * last for percent in percentiles)
+    # Place k of the sorted differences is at most 0 when fewer than that many stand above: k <= last - above.
+    if math.ceil(low) + 1 <= last - above and math.floor(high) - 1 >= below:
+        return True
+    if math.floor(low) - 1 > last - above or math.ceil(high) + 1 < below:
+        return False
+    bottom, top = np.percentile(delta, percentiles)
+    return bool(bottom <= 0 <= top)
+
+
 def _summarise(delta: np.ndarray) -> tuple[np.ndarray, ...]:
     """Compute mean, low, high, p and smoothed p of each row of differences (pairs, draws), sorting them."""
     n_draws = delta.shape[1]
     mean = delta.mean(axis=1)
     fewer = np.minimum((delta <= 0).sum(axis=1), (delta >= 0).sum(axis=1))
     delta.sort(axis=1)  # half the time of two percentiles by partition, and the same numbers
-    low, high = (_find_percentile(delta, percent) for percent in tails(0.95))
+    low, high = find_percentiles(delta, tails(0.95))
     p_boot = np.minimum(1.0, 2 * (fewer / n_draws))
     p_smoothed = np.minimum(1.0, 2 * (fewer + 1) / (n_draws + 1))
     return mean, low, high, p_boot, p_smoothed
-
-
-def _find_percentile(rows: np.ndarray, percent: float) -> np.ndarray:
-    """Interpolate linearly between the order statistics of sorted rows (rows,)."""
-    place = percent / 100 * (rows.shape[1] - 1)
-    before = int(place)
-    after = min(before + 1, rows.shape[1] - 1)
-    value: np.ndarray = rows[:, before] + (rows[:, after] - rows[:, before]) * (place - before)
-    return value

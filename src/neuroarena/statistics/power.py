@@ -177,6 +177,7 @@ def _pair_alpha(difference: float, sigma: float, n_teams: int, alpha: float) -> 
     return alpha / (n_teams * (n_teams - 1) / 2)
 
 
+@functools.lru_cache(maxsize=4096)
 def _critical_values(level: float, n_units: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the lower and upper critical values at skewnesses that normal samples have, and their shares."""
     skews, shares = _normal_skewness(n_units)

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from neuroarena.errors import InputError
-from neuroarena.statistics.bootstrap import Draws, tails
+from neuroarena.statistics.bootstrap import Draws, score_scale, tails
 
 RELATIVE_TOLERANCE = 1e-12
 TIES = ("min", "order")
@@ -35,12 +35,6 @@ def tolerance(a: np.ndarray, c: np.ndarray, scale_a: np.ndarray, scale_c: np.nda
     """
     larger: np.ndarray = np.maximum(np.maximum(np.abs(a), np.abs(c)), np.minimum(scale_a, scale_c))
     return RELATIVE_TOLERANCE * larger
-
-
-def score_scale(scores: np.ndarray) -> np.ndarray:
-    """Return the largest absolute score of each team (teams,) over draws (draws, teams)."""
-    scale: np.ndarray = np.maximum(scores.max(axis=0), -scores.min(axis=0))
-    return scale
 
 
 def ranks(scores: Draws | np.ndarray, ties: str = "min") -> np.ndarray:
@@ -117,7 +111,7 @@ def rank_probabilities(draws: Draws, ties: str = "min") -> pd.DataFrame:
     values = _matrix(draws, ties)
     counts = np.zeros(n_teams * n_teams, dtype=np.int64)
     if ties == "min":
-        scale = score_scale(values)
+        scale = draws.scale
         for start in range(0, len(values), rows := max(1, BLOCK_SCORES // n_teams)):
             order, place = _places(values[start : start + rows], scale)
             counts += np.bincount((order * n_teams + place).ravel(), minlength=len(counts))
@@ -167,7 +161,7 @@ def ranking(draws: Draws, tie_break: TieBreak = None) -> pd.DataFrame:
 def standing(draws: Draws, tie_break: TieBreak = None) -> tuple[np.ndarray, np.ndarray]:
     """Return the shared rank of each team (teams,) in the visible ranking, and the teams best first."""
     n_teams = len(draws.teams)
-    scale = np.maximum(score_scale(draws.scores), np.abs(draws.point))
+    scale = np.maximum(draws.scale, np.abs(draws.point))
     by_score = _shared_ranks(draws.point[None, :], scale)[0]
     by_break = np.ones(n_teams, dtype=np.int64)
     if tie_break is not None:
@@ -233,7 +227,10 @@ def _places(values: np.ndarray, scale: np.ndarray) -> tuple[np.ndarray, np.ndarr
     """Return the teams of each row, best first, and the place from 0 that each of them has (rows, teams)."""
     # Equal scores get equal ranks whatever their order here, so the quicker unstable sort will do.
     order = np.argsort(-values, axis=1)
-    ordered = np.take_along_axis(values, order, axis=1)
+    if values.flags.c_contiguous:  # by flat positions: a third of the time of `take_along_axis`
+        ordered = values.ravel().take(order + np.arange(0, values.size, values.shape[1])[:, None])
+    else:
+        ordered = np.take_along_axis(values, order, axis=1)
     place = np.broadcast_to(np.arange(values.shape[1]), values.shape)
     gap = ordered[:, :-1] - ordered[:, 1:]
     if gap.size and gap.min() <= RELATIVE_TOLERANCE * scale.max():

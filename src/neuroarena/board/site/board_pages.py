@@ -39,8 +39,8 @@ def make_board_page(content: Content, ranking: Ranking) -> Page:
     frame = content.frame
     own = frame[(frame["benchmark"] == ranking.benchmark) & (frame["split"] == ranking.split)]
     tables = {"": own[own["kind"] == ranking.kind].reset_index(drop=True)}
-    if len(ranking.verdicts):
-        tables["verdicts"] = plain_pairs(ranking.verdicts)
+    if len(ranking.judgements):
+        tables["verdicts"] = plain_pairs(ranking.judgements)
     if len(ranking.rank_probabilities):
         tables["ranks"] = _rank_shares(ranking)
     return Page(
@@ -80,8 +80,8 @@ def _view(content: Content, ranking: Ranking) -> dict[str, Any]:
         "unranked": _unranked(content, ranking),
         "matrix": _matrix(content, ranking),
         "pairs": describe_pairs(ranking, ranking.pairs, MOST_PAIRS),
-        "pairs_left": max(0, len(ranking.verdicts) - MOST_PAIRS),
-        "pairs_words": count_pairs(ranking) if len(ranking.verdicts) <= MOST_PAIRS else "",
+        "pairs_left": max(0, len(ranking.judgements) - MOST_PAIRS),
+        "pairs_words": count_pairs(ranking) if len(ranking.judgements) <= MOST_PAIRS else "",
         "shares": _shares(content, ranking),
         "example": work_example(ranking),
         "metric": {"title": metric.title, "undefined": metric.undefined},

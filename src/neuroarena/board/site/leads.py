@@ -58,7 +58,12 @@ def describe_lead(ranking: Ranking) -> Lead:
         return Lead("none", "The only entry", team, score, short="the only entry")
     bounds = bounds_text(top["judged_next_low"], top["judged_next_high"])
     second = clean_name(table["team"].iloc[1])
-    ahead = f"{score_text(top['delta_next'])} {bounds}".strip() + f" ahead of {second}"
+    level = table["rank"].iloc[1] == table["rank"].iloc[0]
+    ahead = (
+        f"level with {second}"
+        if level
+        else f"{score_text(top['delta_next'])} {bounds}".strip() + f" ahead of {second}"
+    )
     said = table["verdict_leader"].iloc[1:].fillna(NONE).tolist()
     beaten, n = said.count(BETTER), len(said)
     if set(said) == {NONE}:

@@ -122,7 +122,7 @@ class Content:
         """Ordered pair of teams -> on how many tasks the first is better, and on how many both stand."""
         counts: dict[tuple[str, str], list[int]] = {}
         for one in self.board.rankings:
-            verdicts = one.verdicts
+            verdicts = one.judgements
             for above, below, said in zip(verdicts["a"], verdicts["c"], verdicts["verdict"], strict=True):
                 for pair, better in (
                     ((str(above), str(below)), said == BETTER),
