@@ -38,6 +38,7 @@ FOUNDATIONS = (
     "errors",
     "atomic",
     "checklist",
+    "drawing",
     "fingerprint",
     "lazily",
     "pickles",
