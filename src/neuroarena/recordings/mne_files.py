@@ -107,6 +107,12 @@ class MneSource:
                     positions[row] = found[name]
         return positions
 
+    def frame(self) -> str:
+        """Return what MNE calls the frame of the positions: "head", or "mni_tal" where the file states a template."""
+        with mne_failures(f"{self.name}: its channels cannot be read"):
+            montage = self.raw.get_montage()
+            return "head" if montage is None else str(montage.get_positions()["coord_frame"])
+
     def read_block(self, start: int, stop: int, indices: np.ndarray) -> np.ndarray:
         """Read samples start to stop of the channels `indices` as float32."""
         out = np.empty((len(indices), stop - start), dtype=np.float32)
