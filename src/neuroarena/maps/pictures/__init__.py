@@ -1,0 +1,1 @@
+"""Pictures of maps: each function takes plain arrays and returns a matplotlib figure."""
