@@ -41,8 +41,7 @@ def significant_cells(grid: MapGrid, task: str, level: float = LEVEL) -> np.ndar
 
 def significant_electrodes(grid: MapGrid, task: str, level: float = LEVEL) -> np.ndarray:
     """Return which electrodes have a significant bin."""
-    found: np.ndarray = significant_cells(grid, task, level).any(axis=1)
-    return found
+    return np.asarray(significant_cells(grid, task, level).any(axis=1))
 
 
 def electrode_values(grid: MapGrid, task: str, as_published: bool = False) -> np.ndarray:

@@ -71,7 +71,7 @@ def locate_electrodes(dataset: BrainTreebank, subject: int, names: list[str]) ->
     table = read_csv(path, ("Electrode", *_VOXELS, "DesikanKilliany"))
     table.index = pd.Index(table["Electrode"].astype(str).str.replace(r"[*#]", "", regex=True))
     table = table[~table.index.duplicated()]
-    known = known_contacts().loc[subject] if subject in known_contacts().index else None
+    known = pd.DataFrame(known_contacts().xs(subject)) if subject in known_contacts().index else None
     if dataset.simulated:
         voxels = pd.DataFrame(columns=_VOXELS, dtype=float) if known is None else known
         note = "simulated: at the places of the real contacts with these labels"
