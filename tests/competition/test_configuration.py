@@ -59,6 +59,16 @@ MISTAKES = {
         'benchmark = "bci/commands"\nlabel_range = [3, 1]',
         "must name the lower end first",
     ),
+    "label range of a part": (
+        'benchmark = "bci/commands"',
+        'benchmark = "bci/commands"\nlabel_range = { speed = [3, 1] }',
+        "label_range of speed must name the lower end first",
+    ),
+    "one label range of several parts": (
+        'benchmark = "bci/commands"',
+        'benchmark = "bci"\nkinds = ["code"]\nlabel_range = [1, 3]',
+        "whose parts have labels of their own",
+    ),
     "zero attempts": ("per_day = 2", "per_day = 0", "phases.1.per_day: Input should be greater than"),
     "track of a phase": (
         "per_day = 2",

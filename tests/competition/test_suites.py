@@ -14,12 +14,14 @@ from neuroarena.competition.intake import submit
 from neuroarena.competition.opening import open_competition
 from neuroarena.competition.queue import claim, hand_on
 from neuroarena.competition.receipts import read_receipt
-from neuroarena.competition.sealing import Questions, keep_sheet
+from neuroarena.competition.scorer import score_table
+from neuroarena.competition.sealing import Questions, keep_sheet, seal_track
 from neuroarena.competition.tables import ANSWER
 from neuroarena.competition.worker import work
 from neuroarena.errors import InputError
-from neuroarena.scoring import Overall, write_predictions
+from neuroarena.scoring import Manifest, Overall, write_predictions
 from sample_submissions import zipped
+from track_twins import twin
 
 OVERALLS = {
     "weights": (Overall(kind="weighted", weights={"speed": 0.25, "mood": 0.75}), 0.25 * 0.8 + 0.75 * 0.6),
@@ -27,16 +29,16 @@ OVERALLS = {
 }
 
 
-def make_suite(folder: Path, clock, overall: Overall) -> Arena:
-    text = FILE.replace('benchmark = "bci/commands"', 'benchmark = "bci"\nkinds = ["code"]')
+def make_suite(folder: Path, clock, overall: Overall, manifest: Manifest = MANIFEST, more: str = "") -> Arena:
+    text = FILE.replace('benchmark = "bci/commands"', f'benchmark = "bci"\nkinds = ["code"]\n{more}')
     (folder / "spring.toml").write_text(text)
     create_arena(folder / "arena", folder / "spring.toml").store.close()
     arena = open_arena(folder / "arena", clock)
     for sheet in arena.competition.sheets():
         parts = {
             part: Questions(
-                make_truth(),
-                MANIFEST.replace(name=f"bci/{part}"),
+                make_truth() if manifest is MANIFEST else make_truth().assign(target=5.0),
+                manifest.replace(name=f"bci/{part}"),
                 {**ABOUT, "benchmark": f"bci@test/{part}"},
             )
             for part in ("speed", "mood")
@@ -83,3 +85,24 @@ def test_code_is_scored_part_by_part_and_shown_as_its_overall(tmp_path, clock, k
     board = rank_track(arena, "commands", "warm-up")
     scores = {ranking.benchmark: ranking.table["score"][0] for ranking in board.rankings}
     assert scores == {"bci@test/speed": pytest.approx(0.8), "bci@test/mood": pytest.approx(0.6)}
+
+
+def test_every_part_is_clipped_to_its_own_range_of_labels(tmp_path, clock):
+    seconds = MANIFEST.replace(metric="mae", prediction="number", classes=())
+    ranges = "label_range = { speed = [0, 10], mood = [-1, 6] }"
+    arena = make_suite(tmp_path, clock, OVERALLS["weights"][0], seconds, ranges)
+    far = make_truth()[["id"]].assign(number=5.0)
+    far.loc[0, "number"] = 1e6
+    row = {"track": "commands", "phase": "warm-up", "file": "far.parquet"}
+    found = {part: score_table(arena, row, part, far).value for part in ("speed", "mood")}
+    assert found == pytest.approx({"speed": 5 / 80, "mood": 1 / 80})
+
+
+def test_a_range_of_a_part_that_is_not_there_is_refused_before_anything_is_sealed(tmp_path):
+    ranged = 'benchmark = "bci/commands"\nlabel_range = { speed = [0, 1] }'
+    text = FILE.replace('benchmark = "bci/commands"', ranged)
+    (tmp_path / "spring.toml").write_text(text)
+    arena = create_arena(tmp_path / "arena", tmp_path / "spring.toml")
+    with pytest.raises(InputError, match=r'has a label_range for "speed"\. Parts .* numbers: none'):
+        seal_track(arena, "commands", str(twin("bci_commands")))
+    assert not arena.public_folder("commands").exists()

@@ -17,7 +17,7 @@ from neuroarena.competition.judging import Judgement, judge, keep_units
 from neuroarena.competition.phases import Phase
 from neuroarena.competition.queue import Job, change_state
 from neuroarena.competition.tables import ANSWER, PUBLIC_SCORE, RUN, STEP, SUBMISSION
-from neuroarena.competition.tracks import Track
+from neuroarena.competition.tracks import Range
 from neuroarena.competition.views import PublicView, choose_step, public_view
 from neuroarena.errors import NeuroarenaError
 from neuroarena.scoring import Manifest, UnitScores, check_submission, read_predictions, score
@@ -67,7 +67,7 @@ def score_table(arena: Arena, row: Mapping[str, Any], part: str, table: pd.DataF
     track = arena.competition.track(row["track"])
     sheet = track.sheet(row["phase"])
     manifest = arena.manifest(sheet, part)
-    clipped = _clip(table, manifest, track)
+    clipped = _clip(table, manifest, track.range_of(part))
     return score(clipped, arena.vault.truth(sheet, part), manifest, source=row["file"])
 
 
@@ -187,9 +187,9 @@ def _read_answers(
     return read_predictions(arena.artifacts.open(sha256), manifest, expected_rows=len(ids))
 
 
-def _clip(table: pd.DataFrame, manifest: Manifest, track: Track) -> pd.DataFrame:
+def _clip(table: pd.DataFrame, manifest: Manifest, ends: Range | None) -> pd.DataFrame:
     """Clip numbers to the declared range of labels: one far outlier would reveal the label that it stands for."""
-    if track.label_range is None or manifest.prediction != "number":
+    if ends is None or manifest.prediction != "number":
         return table
     (column,) = manifest.prediction_columns
-    return table.assign(**{column: table[column].clip(*track.label_range)})
+    return table.assign(**{column: table[column].clip(*ends)})

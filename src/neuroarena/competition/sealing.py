@@ -68,12 +68,25 @@ def seal_track(arena: Arena, name: str, data: str | None = None, phase: str | No
         parts[part] = Questions(
             benchmark.truth(cut), benchmark.manifest, {**facts, "simulated": benchmark.simulated}
         )
+    _check_ranges(track, parts)
     sheet = track.sheet(phase) if phase is not None else track.name
     if "code" in track.kinds:
         for part, benchmark in zip(parts, loaded, strict=True):
             _write_questions(arena, sheet, part, benchmark, split)
     overall = find_face(resolve(track.benchmark)[0], "overall") if len(parts) > 1 else None
     return keep_sheet(arena, sheet, parts, overall)
+
+
+def _check_ranges(track: Track, parts: Mapping[str, Questions]) -> None:
+    """Refuse a range for a part that is not there: its predictions would not be clipped, and nobody would notice."""
+    stated = track.label_range if isinstance(track.label_range, dict) else {}
+    for part in stated:
+        if part not in parts or parts[part].manifest.prediction != "number":
+            numbers = [name for name, asked in parts.items() if asked.manifest.prediction == "number"]
+            raise InputError(
+                f'The track "{track.name}" has a label_range for "{part}". Parts of it that are answered with '
+                f"numbers: {', '.join(numbers) or 'none'}."
+            )
 
 
 def _write_questions(arena: Arena, sheet: str, part: str, benchmark: Benchmark, split: str | None) -> None:

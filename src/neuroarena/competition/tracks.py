@@ -11,6 +11,7 @@ Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 Count = Annotated[int, Field(ge=1)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Number = Annotated[float, Field(allow_inf_nan=False)]
+Range = tuple[Number, Number]
 Kind = Literal["predictions", "code", "pipeline"]
 Machine = Literal["cpu", "gpu"]
 
@@ -74,8 +75,9 @@ class Track(Part):
     kinds : tuple of str
         What a team may hand in: files of predictions, code, and training pipelines that are committed for the audit.
     code : CodeRules
-    label_range : pair of float, optional
+    label_range : pair of float, or mapping of part to pair of float, optional
         Predictions of numbers are clipped to it before they are scored: an outlier then says nothing about a label.
+        The parts of a suite have labels of their own, and each its own range.
     meaningful : float, optional
         The smallest difference that matters; an audit drops nobody for less.
     description, sponsor, sponsor_url, constraint : str, optional
@@ -93,7 +95,7 @@ class Track(Part):
     sheets: dict[Name, Sheet] = Field(default={})
     kinds: tuple[Kind, ...] = Field(default=("predictions",), min_length=1)
     code: CodeRules = CodeRules()
-    label_range: tuple[Number, Number] | None = None
+    label_range: Range | dict[str, Range] | None = None
     meaningful: Positive | None = None
     description: Words | None = None
     sponsor: Words | None = None
@@ -103,8 +105,16 @@ class Track(Part):
 
     @model_validator(mode="after")
     def _check(self) -> Track:
-        if self.label_range is not None and self.label_range[0] >= self.label_range[1]:
-            raise ValueError(f'track "{self.name}": label_range must name the lower end first')
+        stated = self.label_range if isinstance(self.label_range, dict) else {"": self.label_range}
+        for part, ends in stated.items():
+            if ends is not None and ends[0] >= ends[1]:
+                where = f" of {part}" if part else ""
+                raise ValueError(f'track "{self.name}": label_range{where} must name the lower end first')
+        if "/" not in self.benchmark and isinstance(self.label_range, tuple):
+            raise ValueError(
+                f'track "{self.name}" is the suite "{self.benchmark}", whose parts have labels of their own; '
+                "name each: label_range = { PART = [LOWEST, HIGHEST] }"
+            )
         if set(self.kinds) == {"pipeline"}:
             raise ValueError(
                 f'track "{self.name}" takes only pipelines, which are not scored; add "predictions" or "code"'
@@ -115,6 +125,10 @@ class Track(Part):
                 'so that it takes kinds = ["code"]'
             )
         return self
+
+    def range_of(self, part: str) -> Range | None:
+        """Return the range that predictions of a part are clipped to; None where it has none."""
+        return self.label_range.get(part) if isinstance(self.label_range, dict) else self.label_range
 
     def kinds_in(self, phase: str) -> tuple[Kind, ...]:
         """Return what a team may hand in during a phase."""
