@@ -211,7 +211,7 @@ def _interval(draws: Draws, place: list[int]) -> tuple[np.ndarray, np.ndarray]:
     """Return the ends of `Draws.interval`, in blocks: three times as fast for a thousand teams."""
     by_team = draws.scores.T
     blocks = [
-        find_percentiles(np.sort(by_team[start : start + BLOCK_TEAMS], axis=1), [2.5, 97.5])
+        find_percentiles(by_team[start : start + BLOCK_TEAMS].copy(), [2.5, 97.5])
         for start in range(0, len(draws.teams), BLOCK_TEAMS)
     ]
     low, high = np.hstack(blocks)[:, place]

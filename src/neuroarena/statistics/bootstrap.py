@@ -110,25 +110,29 @@ def tails(level: float) -> list[float]:
     return [low, 100 - low]
 
 
-def find_percentiles(ordered: np.ndarray, percents: Sequence[float]) -> np.ndarray:
-    """Return percentiles of sorted rows (percents, rows), bit by bit those of `numpy.percentile`.
+def find_percentiles(values: np.ndarray, percents: Sequence[float]) -> np.ndarray:
+    """Return percentiles of rows (percents, rows), bit by bit those of `numpy.percentile`; the rows are reordered.
 
-    Sorting takes half the time of the partition that `numpy.percentile` makes.
+    Rows side by side in memory, and only the places that are read put right: half the time of sorting, a third of that
+    of `numpy.percentile`.
 
     Examples
     --------
-    >>> find_percentiles(np.array([[0.0, 1.0, 2.0, 3.0]]), [50, 90]).ravel().round(3).tolist()
+    >>> find_percentiles(np.array([[3.0, 1.0, 0.0, 2.0]]), [50, 90]).ravel().round(3).tolist()
     [1.5, 2.7]
     """
-    last = ordered.shape[1] - 1
-    found = np.empty((len(percents), len(ordered)))
-    for at, percent in enumerate(percents):
-        place = percent / 100 * last
+    last = values.shape[1] - 1
+    places = [percent / 100 * last for percent in percents]
+    values.partition(
+        sorted({at for place in places for at in (int(place), min(int(place) + 1, last))}), axis=1
+    )
+    found = np.empty((len(percents), len(values)))
+    for row, place in enumerate(places):
         before = int(place)
-        one, other, share = ordered[:, before], ordered[:, min(before + 1, last)], place - before
+        one, other, share = values[:, before], values[:, min(before + 1, last)], place - before
         # From the nearer of the two, as NumPy does, so that the last bit agrees.
         step = other - one
-        found[at] = one + step * share if share < 0.5 else other - step * (1 - share)
+        found[row] = one + step * share if share < 0.5 else other - step * (1 - share)
     return found
 
 
@@ -140,6 +144,7 @@ def bootstrap(
     seed: int = 0,
     combiner: Combiner | None = None,
     over: Literal["sums", "medians"] = "sums",
+    sizes: np.ndarray | None = None,
 ) -> Draws:
     """Resample units with replacement, the same draw for every team, and score every team in every draw.
 
@@ -173,6 +178,9 @@ def bootstrap(
         scores. Without it the score is the mean of the column "score".
     over
         Whether the combiner takes sums over the drawn units, or medians over them.
+    sizes
+        How many units each row stands for (rows,), where a combiner takes rows that are sums over whole levels; one
+        unless given.
 
     Returns
     -------
@@ -202,11 +210,12 @@ def bootstrap(
     else:
         take = np.sum if over == "sums" else np.median
         sums = {name: np.asarray(take(values, axis=0)) for name, values in table.columns.items()}
-        point = _combine(combiner, sums, np.float64(len(table.units)), merged[0], "on all units")
+        n_units = float(len(table.units) if sizes is None else sizes.sum())
+        point = _combine(combiner, sums, np.float64(n_units), merged[0], "on all units")
     if over == "medians" and combiner is not None:
         scores = _draw_medians(table, layout, n_draws, method, seed, combiner, merged)
     else:
-        scores = _draw_scores(table, layout, n_draws, method, seed, combiner, merged)
+        scores = _draw_scores(table, layout, n_draws, method, seed, combiner, merged, sizes)
     _check_combined(scores, table.teams)
     recipe = {
         "method": method,
@@ -245,6 +254,7 @@ def _draw_scores(
     seed: int,
     combiner: Combiner | None,
     merged: tuple[np.ndarray, np.ndarray],
+    sizes: np.ndarray | None,
 ) -> np.ndarray:
     """Multiply counts (draws, units) by columns (units, distinct teams), one block of draws at a time."""
     n_units, n_teams = len(table.units), len(table.teams)
@@ -262,8 +272,9 @@ def _draw_scores(
     for start in range(0, n_draws, rows):
         stop = min(start + rows, n_draws)
         counts = draw_counts(start, stop, n_units, layout, method, seed)
-        total = counts.sum(axis=1).astype(np.float64)[:, None]
-        sums = counts.astype(np.float64) @ matrix
+        drawn = counts.astype(np.float64)
+        total = drawn.sum(axis=1, keepdims=True) if sizes is None else (drawn @ sizes)[:, None]
+        sums = drawn @ matrix
         if combiner is None:
             np.take(sums / total, place, axis=1, out=scores[start:stop], mode="clip")
             continue

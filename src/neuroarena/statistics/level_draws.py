@@ -31,7 +31,6 @@ from neuroarena.statistics.ranks import TieBreak
 from neuroarena.statistics.tables import COUNT, SCORE, number_clusters, unit_table
 
 N_DRAWS = 2_000
-_UNITS = "units of the level"
 
 
 @dataclass(frozen=True, eq=False)
@@ -266,18 +265,18 @@ def draw_whole_levels(
     table = unit_table(unit_scores, clusters, additive=combiner is not None)
     codes = np.arange(len(table.units)) if table.clusters is None else table.clusters
     sums = {name: sum_by_level(values, codes) for name, values in table.columns.items()}
-    sums[_UNITS] = np.repeat(np.bincount(codes)[:, None].astype(np.float64), len(table.teams), axis=1)
     by_team = {
         team: {name: values[:, at] for name, values in sums.items()} for at, team in enumerate(table.teams)
     }
+    sizes = np.bincount(codes).astype(np.float64)
+    return widen_draws(
+        bootstrap(by_team, n_draws, None, method, seed, combiner=combiner or _mean, sizes=sizes)
+    )
 
-    def combine(drawn: dict[str, np.ndarray]) -> np.ndarray:
-        if combiner is None:
-            mean: np.ndarray = drawn[SCORE] / drawn[_UNITS]
-            return mean
-        return combiner({**drawn, COUNT: drawn[_UNITS]})
 
-    return widen_draws(bootstrap(by_team, n_draws, None, method, seed, combiner=combine))
+def _mean(drawn: dict[str, np.ndarray]) -> np.ndarray:
+    mean: np.ndarray = drawn[SCORE] / drawn[COUNT]
+    return mean
 
 
 def widen_draws(draws: Draws) -> Draws:
