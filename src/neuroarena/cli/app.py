@@ -27,6 +27,7 @@ from neuroarena.cli import (
     running,
     sandboxing,
     scoring,
+    serving,
     site,
     sizing,
     startkit,
@@ -92,5 +93,6 @@ for more in (organising, caretaking):  # `admin` has too many verbs for one file
     admin.app.registered_commands.extend(more.app.registered_commands)
 sandboxing.add_to(admin.app)
 app.add_typer(arenas.app, name="arena", short_help="Start the zones of a competition.")
+app.command("serve", short_help="A competition on the web.")(serving.serve)
 app.add_typer(admin.app, name="admin")
 verbs.add_verbs(app)

@@ -1,0 +1,53 @@
+"""The application: a value built from lists of routers, middleware and refusals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fastapi import APIRouter, Depends, FastAPI
+from starlette.middleware import Middleware
+
+from neuroarena import __version__
+from neuroarena.competition.arena import Arena
+from neuroarena.server import assets
+from neuroarena.server.guarding import Guard
+from neuroarena.server.origins import RefuseOtherSites, demand_token
+from neuroarena.server.refusals import add_refusals
+from neuroarena.server.rendering import Templates
+from neuroarena.server.routes import overview
+from neuroarena.server.settings import Settings
+
+# Every page of the server; a router that is not here does not exist.
+ROUTERS: tuple[APIRouter, ...] = (assets.router, overview.router)
+
+
+def create_app(
+    arena: Arena, settings: Settings | None = None, routers: Sequence[APIRouter] = ROUTERS
+) -> FastAPI:
+    """Return the application of a competition; it starts nothing and opens no port.
+
+    Parameters
+    ----------
+    arena : Arena
+    settings : Settings, optional
+        What ``server.toml`` says.
+    routers : sequence of APIRouter
+        By default those of all pages.
+    """
+    settings = settings or Settings()
+    app = FastAPI(
+        title=arena.competition.title,
+        version=__version__,
+        description="Every page of the competition as JSON. Programs send `Authorization: Bearer TOKEN`.",
+        openapi_url="/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+        dependencies=[Depends(demand_token)],
+        middleware=[Middleware(Guard, settings=settings), Middleware(RefuseOtherSites, settings=settings)],
+    )
+    app.state.arena, app.state.settings = arena, settings
+    app.state.templates = Templates(arena, settings)
+    add_refusals(app)
+    for router in routers:
+        app.include_router(router)
+    return app

@@ -1,0 +1,1 @@
+"""Routes by noun: each module has one router, which ``server/app.py`` names."""
