@@ -46,6 +46,8 @@ class Board:
         An entry on other units than most is then listed as unranked: it cannot be paired.
     order : sequence of str
         Names of tasks and splits, in the order to show them in; the others follow alphabetically.
+    allow_empty : bool
+        Whether there may be no entry at all, as before anything was scored.
 
     Attributes
     ----------
@@ -72,11 +74,12 @@ class Board:
         *,
         allow_mixed: bool = False,
         order: Sequence[str] = (),
+        allow_empty: bool = False,
     ) -> None:
         self.rules = rules or Rules()
         everything = apply_entry_rules(entries, self.rules.as_of)
         groups = group_entries(everything, self.rules)
-        if not groups:
+        if not groups and not allow_empty:
             when = f" as of {self.rules.as_of:%Y-%m-%d %H:%M} UTC" if everything and self.rules.as_of else ""
             raise InputError(f"There is no entry to rank{when}; pass at least one result.")
         place = {name: at for at, name in enumerate(order)}
@@ -158,6 +161,8 @@ class Board:
             parts += [part for part in (ranked, below) if len(part)]
         extra = dict.fromkeys(name for ranking in self.everything for name in ranking.extra_columns)
         columns = [*HEAD_COLUMNS, *TABLE_COLUMNS, *extra, "reason"]
+        if not parts:
+            return _convert_types(pd.DataFrame(columns=columns, dtype=object))
         return _convert_types(pd.concat(parts, ignore_index=True).reindex(columns=columns))
 
     def rows(self) -> list[dict[str, Any]]:

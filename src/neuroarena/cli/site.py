@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,6 +11,9 @@ from neuroarena.cli.boards import AllowMixed, RulesOption, rank_entries, read_ty
 from neuroarena.cli.completion import complete_families
 from neuroarena.cli.options import Json
 from neuroarena.cli.output import print_json
+
+if TYPE_CHECKING:
+    from neuroarena.board.site.contests import Contest
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -23,7 +26,9 @@ app = typer.Typer(
 def build(
     sources: Annotated[
         list[Path],
-        typer.Argument(help="Folders of results, or of submissions that an importer recognises, in any mix."),
+        typer.Argument(
+            help="Results, submissions that an importer recognises, competitions or their exports, in any mix."
+        ),
     ],
     out: Annotated[
         Path,
@@ -49,6 +54,7 @@ def build(
     as_json: Json = False,
 ) -> None:
     """Build a site that is read from a disk or any static host: boards, entries, method, and tables for programs."""
+    from neuroarena.board import Board
     from neuroarena.board.site import build_site, read_settings, read_sources
     from neuroarena.errors import InputError
 
@@ -60,9 +66,14 @@ def build(
     settings, texts = read_settings(about)
     if title is not None:
         settings = settings.model_copy(update={"title": title})
-    read = read_sources(sources, allow_mixed=allow_mixed)
-    board = rank_entries(
-        list(read.entries), read_typed_rules(None, None, None, None, False, rules_from), allow_mixed
+    contests, others = _find_contests(sources)
+    read = read_sources(others, allow_mixed=allow_mixed, contests=contests)
+    rules = read_typed_rules(None, None, None, None, False, rules_from)
+    # A competition whose scores are all sealed has boards, and nothing that can be ranked anew.
+    board = (
+        rank_entries(list(read.entries), rules, allow_mixed)
+        if read.entries or not contests
+        else Board((), rules, allow_empty=True)
     )
     made = build_site(board, read, out, settings=settings, texts=texts, frozen=frozen)
     if as_json:
@@ -71,6 +82,23 @@ def build(
     print(
         f"{out / 'index.html'}: {len(made['pages'])} pages, snapshot {read.short}, last update {made['last_update']}"
     )
+
+
+def _find_contests(paths: list[Path]) -> tuple[list[Contest], list[Path]]:
+    """Read competitions and their exports; return them, and the folders that are neither."""
+    from neuroarena.board.site.contests import is_export, read_contest
+    from neuroarena.competition.arena import is_arena, open_arena
+    from neuroarena.competition.publishing import publish_contest
+
+    contests, others = [], []
+    for path in paths:
+        if is_arena(path):
+            contests.append(publish_contest(open_arena(path)))
+        elif is_export(path):
+            contests.append(read_contest(path))
+        else:
+            others.append(path)
+    return contests, others
 
 
 @app.command("init")

@@ -200,12 +200,17 @@ def open_arena(folder: str | Path, clock: Clock | None = None) -> Arena:
         When the folder holds none, or its store has another version.
     """
     folder = Path(folder)
-    if not (folder / FILE).is_file() or not (folder / DEPLOYMENT).is_file():
+    if not is_arena(folder):
         raise InputError(
             f"{folder}: there is no competition here. Expected a folder that neuroarena admin init has set up."
         )
     competition = read_competition(folder / FILE)
     return Arena(folder, competition, open_store(place_database(folder), clock))
+
+
+def is_arena(folder: Path) -> bool:
+    """Return whether a competition was set up in a folder."""
+    return (folder / FILE).is_file() and (folder / DEPLOYMENT).is_file()
 
 
 def place_database(folder: Path) -> str:

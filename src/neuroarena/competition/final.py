@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from neuroarena.board import Board, Rules
+from neuroarena.board import Board, Entry, Rules
 from neuroarena.competition.arena import Arena
 from neuroarena.competition.boards import make_entries, read_scored, read_units
 from neuroarena.competition.documents import list_missing_documents
@@ -37,6 +37,25 @@ class FinalRanking:
     left_out: dict[str, str]
 
 
+@dataclass(frozen=True)
+class FinalChoice:
+    """Which submission of each team counts in the end.
+
+    Attributes
+    ----------
+    rows : dict
+        Team -> its submission, as :func:`neuroarena.competition.boards.read_scored` returns it.
+    entries : dict
+        Team -> its entries on the half that is ranked, one for each part of the track.
+    left_out : dict
+        Team -> why it is not ranked.
+    """
+
+    rows: dict[str, dict[str, Any]]
+    entries: dict[str, list[Entry]]
+    left_out: dict[str, str]
+
+
 def rank_finally(
     arena: Arena, track: str, as_of: datetime.datetime | None = None, *, before_audit: bool = False
 ) -> FinalRanking:
@@ -53,6 +72,19 @@ def rank_finally(
     InputError
         When no team can be ranked.
     """
+    choice = choose_finally(arena, track, as_of, before_audit=before_audit)
+    entries = [entry for team, own in choice.entries.items() if team not in choice.left_out for entry in own]
+    if not entries:
+        raise InputError(f'No team can be ranked on the track "{track}" yet.')
+    board = Board(entries, Rules(rule="best-ever", as_of=as_of, prizes=True))
+    chosen = {team: row["submission"] for team, row in choice.rows.items()}
+    return FinalRanking(board, chosen, choice.left_out)
+
+
+def choose_finally(
+    arena: Arena, track: str, as_of: datetime.datetime | None = None, *, before_audit: bool = False
+) -> FinalChoice:
+    """Choose the submission of each team that counts in the end, and say who is left out and why."""
     competition = arena.competition
     rows = read_scored(arena, track, competition.final_phase, as_of)
     teams: dict[str, list[dict[str, Any]]] = {}
@@ -68,16 +100,8 @@ def rank_finally(
             for team, row in chosen.items()
             if (reason := _find_reason(connection, arena, row, as_of, before_audit)) is not None
         }
-    entries = [
-        entry
-        for team, row in chosen.items()
-        if team not in left_out
-        for entry in make_entries(arena, row, "final")
-    ]
-    if not entries:
-        raise InputError(f'No team can be ranked on the track "{track}" yet.')
-    board = Board(entries, Rules(rule="best-ever", as_of=as_of, prizes=True))
-    return FinalRanking(board, {team: row["submission"] for team, row in chosen.items()}, left_out)
+    entries = {team: make_entries(arena, row, "final") for team, row in chosen.items()}
+    return FinalChoice(chosen, entries, left_out)
 
 
 def _choose(arena: Arena, rows: list[dict[str, Any]], half: str) -> dict[str, Any]:

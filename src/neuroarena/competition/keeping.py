@@ -16,6 +16,7 @@ from typing import Any
 from sqlalchemy import make_url, select
 
 from neuroarena import __version__, atomic
+from neuroarena.board.site.contests import FILE as CONTEST
 from neuroarena.competition.arena import (
     DEPLOYMENT,
     EMBEDDED,
@@ -27,6 +28,7 @@ from neuroarena.competition.arena import (
 )
 from neuroarena.competition.checking import ENDING
 from neuroarena.competition.events import append_event, newest_hash, verify_events
+from neuroarena.competition.publishing import publish_contest
 from neuroarena.competition.store import create_store
 from neuroarena.competition.tables import ANSWER, METADATA, PUBLIC_SCORE, RUN, SUBMISSION
 from neuroarena.competition.vault import Vault
@@ -173,6 +175,8 @@ def verify_arena(arena: Arena) -> dict[str, int]:
 def export(arena: Arena, target: str | Path) -> dict[str, int]:
     """Write tables as CSV into a new folder, with what is public, and return rows by table; no account, no vault.
 
+    ``contest.json`` is what a site is built from: unit scores are in it only where they are public.
+
     Raises
     ------
     InputError
@@ -201,6 +205,8 @@ def export(arena: Arena, target: str | Path) -> dict[str, int]:
         shutil.copyfile(arena.folder / FILE, building / FILE)
         if (arena.folder / "public").exists():
             shutil.copytree(arena.folder / "public", building / "public")
+        contest = publish_contest(arena)
+        atomic.write_text(building / CONTEST, contest.model_dump_json(indent=1) + "\n")
         os.replace(building, target)
     return counts
 

@@ -31,15 +31,17 @@ def make_board(arena: Arena, track: str, phase: str, as_of: datetime.datetime) -
     seen = find_public_time(found, as_of)
     rows = list_shown(arena, track, phase, seen)
     said: dict[str, Any] = {"track": track, "phase": phase, "rule": PUBLIC_RULE, "rows": rows}
-    revealed = find_reveal(arena)
-    if found.display == "full":
-        public = any(row["shown"] is not None for row in rows)
-    else:
-        public = bool(rows) and revealed is not None and revealed <= as_of
-    if public:
+    has_values = any(row["shown"] is not None for row in rows) if found.display == "full" else bool(rows)
+    if has_values and shows_scores(arena, found, as_of):
         ranked = rank_track(arena, track, phase, rule=PUBLIC_RULE, as_of=seen).to_dict()
         said["board"] = _without_time(ranked)
     return said
+
+
+def shows_scores(arena: Arena, phase: Phase, time: datetime.datetime) -> bool:
+    """Return whether full scores of a phase are public at a time: always, or since the truth was revealed."""
+    revealed = find_reveal(arena)
+    return phase.display == "full" or (revealed is not None and revealed <= time)
 
 
 def find_public_time(phase: Phase, now: datetime.datetime) -> datetime.datetime:

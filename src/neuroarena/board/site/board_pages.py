@@ -11,6 +11,7 @@ from neuroarena.board.descriptions import count_pairs, describe_pairs, describe_
 from neuroarena.board.entries import FLOORS, Entry
 from neuroarena.board.ranking import Ranking, plain_pairs
 from neuroarena.board.site.bars import Axis, axis_of_ranking, draw_bars
+from neuroarena.board.site.contests import Fact, Heat
 from neuroarena.board.site.examples import work_example
 from neuroarena.board.site.formulas import FORMULAS
 from neuroarena.board.site.leads import AGAINST_LEADER, AGAINST_NEXT, LOOKS, SIGNS, describe_lead
@@ -31,6 +32,11 @@ from neuroarena.scoring import METRICS
 from neuroarena.statistics.verdicts import BETTER, NONE
 
 WIDEST_MATRIX, MOST_PAIRS = 40, 500
+# Columns of the table of all boards.
+SUMMARY = (
+    "kind", "benchmark", "split", "title", "metric", "direction", "ranked", "unranked", "leader", "score", "lead",
+    "simulated", "page",
+)  # fmt: skip
 CHOICES = ("floor", "organiser", "simulated")
 
 
@@ -45,7 +51,7 @@ def make_board_page(content: Content, ranking: Ranking) -> Page:
         tables["ranks"] = _rank_shares(ranking)
     return Page(
         address=content.boards[ranking.name],
-        title=ranking.title,
+        title=content.title_of(ranking),
         template="board.html.j2",
         view=_view(content, ranking),
         data={"snapshot": content.sources.snapshot, **describe_ranking(ranking)},
@@ -60,6 +66,7 @@ def _view(content: Content, ranking: Ranking) -> dict[str, Any]:
         "lead": describe_lead(ranking).to_dict(),
         "verdict": verdict(ranking),
         "question": manifest.readable_question,
+        "contest": describe_heat(content.heats.get(ranking.split)),
         "simulated": ranking.simulated,
         "facts": [
             ("Metric", f"{ranking.metric_title}, {direction_words(ranking)}"),
@@ -67,7 +74,7 @@ def _view(content: Content, ranking: Ranking) -> dict[str, Any]:
             *([] if manifest.ceiling is None else [("Ceiling", score_text(manifest.ceiling))]),
             ("Judged on", f"{levels_words(ranking)} ({manifest.unit})"),
             ("Benchmark", ranking.benchmark),
-            ("Split", ranking.split),
+            ("Split", heat.split if (heat := content.heats.get(ranking.split)) else ranking.split),
             ("Last entry", last_update(ranking)),
         ],
         "warnings": ranking.warnings,
@@ -127,10 +134,25 @@ def describe_entry(entry: Entry) -> dict[str, str]:
     """Return what a row says about its entry: which kind it is, from where, and with which external data."""
     known = entry.provenance
     metadata = (known.get("reported") or {}).get("metadata") or {}
+    external = known.get("external_data") or metadata.get("external_data") or ()
     return {
         "kind": clean_name(known.get("kind") or "submission"),
         "affiliation": clean_name(known.get("organisation") or ""),
-        "external": clean_name(", ".join(metadata.get("external_data") or ())),
+        "external": clean_name(", ".join(external)),
+        "audit": clean_name(known.get("audit") or ""),
+    }
+
+
+def describe_heat(heat: Heat | None) -> dict[str, Any] | None:
+    """Return what a board of a competition says about its track; None on other boards."""
+    if heat is None:
+        return None
+    submissions = Fact(name="Submissions", text=f"{heat.scored} of {heat.received} scored")
+    return {
+        "track": heat.track,
+        "phase": heat.phase,
+        "description": heat.description,
+        "facts": [fact.model_dump() for fact in (submissions, *heat.facts)],
     }
 
 
@@ -215,7 +237,7 @@ def summarise_boards(content: Content) -> pd.DataFrame:
                 "kind": one.kind,
                 "benchmark": one.benchmark,
                 "split": one.split,
-                "title": one.title,
+                "title": content.title_of(one),
                 "metric": one.manifest.metric,
                 "direction": one.manifest.direction,
                 "ranked": len(one.table),
@@ -227,4 +249,4 @@ def summarise_boards(content: Content) -> pd.DataFrame:
                 "page": f"{content.boards[one.name]}.html",
             }
         )
-    return pd.DataFrame(rows).astype({"score": "float64"})
+    return pd.DataFrame(rows, columns=[*SUMMARY]).astype({"score": "float64"})

@@ -68,7 +68,7 @@ def build_site(
         "title": content.title,
         "snapshot": sources.snapshot,
         "last_update": sources.updated.isoformat(timespec="seconds"),
-        "simulated": board.simulated,
+        "simulated": content.simulated,
         "frozen": frozen,
         "pages": [f"{page.address}.html" for page in pages],
     }

@@ -14,7 +14,7 @@ def write_citation(content: Content) -> str:
     lines = [
         "cff-version: 1.2.0",
         "message: Please cite the snapshot that you read.",
-        f"title: {_quote(content.title + (' (simulated data)' if content.board.simulated else ''))}",
+        f"title: {_quote(content.title + (' (simulated data)' if content.simulated else ''))}",
         "type: dataset",
         f"version: {_quote(sources.short)}",
         f"date-released: {sources.updated:%Y-%m-%d}",

@@ -11,6 +11,7 @@ from neuroarena.board.site.method import make_method
 from neuroarena.board.site.overview import make_overview
 from neuroarena.board.site.pages import Content, Page
 from neuroarena.board.site.settings import TextPage
+from neuroarena.board.site.shown_pages import make_shown_page
 from neuroarena.board.site.standings_pages import make_standings_page, name_standings
 
 
@@ -23,12 +24,15 @@ def list_pages(content: Content) -> dict[str, Callable[[], Page]]:
     pages: dict[str, Callable[[], Page]] = {"index": partial(make_overview, content, over_tracks)}
     for one in content.board.everything:
         pages[content.boards[one.name]] = partial(make_board_page, content, one)
+    for heat in content.heats.values():
+        if heat.shown is not None:
+            pages[content.boards[heat.label]] = partial(make_shown_page, content, heat)
     for address, standings in over_tracks.items():
         pages[address] = partial(make_standings_page, content, address, standings)
     for team in content.teams:
         pages[content.entries[team]] = partial(make_entry_page, content, team)
     pages["method"] = partial(make_method, content)
-    for text in content.texts:
+    for text in content.all_texts:
         pages[text.slug] = partial(make_text_page, text)
     return pages
 

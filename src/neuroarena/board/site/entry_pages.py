@@ -30,6 +30,9 @@ SHOWN = {
     "folder": "Folder",
     "run_key": "Run key",
     "kind": "Kind",
+    "model": "Model",
+    "sha256": "SHA-256 of the file",
+    "audit": "Audit",
     "neuroarena": "neuroarena",
     "scorer_version": "Scorer",
     "manifest_hash": "Hash of the rules",
@@ -84,7 +87,11 @@ def make_entry_page(content: Content, team: str) -> Page:
 
 def _rows_of_team(content: Content, ranking: Ranking, team: str) -> Iterable[dict[str, Any]]:
     head = {"kind": ranking.kind, "benchmark": ranking.benchmark, "split": ranking.split}
-    about = {"title": ranking.title, "address": content.boards[ranking.name], "metric": ranking.metric_title}
+    about = {
+        "title": content.title_of(ranking),
+        "address": content.boards[ranking.name],
+        "metric": ranking.metric_title,
+    }
     for at, row in enumerate(rows_of(ranking.table)):
         if str(row.team) != team:
             continue
@@ -143,7 +150,8 @@ def _describe_attempt(content: Content, entry: Entry) -> dict[str, Any]:
         "reason": entry.reason,
         **{name: entry.provenance.get(name) for name in SHOWN},
     }
-    where = f"{entry.benchmark} · {entry.split}"
+    heat = content.heats.get(entry.split)
+    where = f"{entry.benchmark} · {entry.split}" if heat is None else heat.title
     return {
         "where": where,
         "time": time,

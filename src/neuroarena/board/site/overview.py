@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from neuroarena.board.board import records
 from neuroarena.board.ranking import Ranking
 from neuroarena.board.site.bars import axis_of_ranking
 from neuroarena.board.site.board_pages import make_rows, summarise_boards
+from neuroarena.board.site.contests import Contest, Heat
 from neuroarena.board.site.leads import describe_lead
 from neuroarena.board.site.pages import Content, Page
+from neuroarena.board.site.shown_pages import describe_shown_lead
 from neuroarena.board.standings import Standings
 from neuroarena.board.tree_views import tree_section
 from neuroarena.board.wording import verdict
@@ -22,14 +24,16 @@ MOST_CARDS, ROWS_OF_CARD = 9, 5
 def make_overview(content: Content, over_tracks: Mapping[str, Standings]) -> Page:
     """Make the first page; boards over tracks have pages of their own, which it names."""
     board, table = content.board, summarise_boards(content)
-    cards = board.overall or board.rankings
+    plain = [one for one in board.rankings if one.split not in content.heats]
+    cards = [one for one in board.overall if one.split not in content.heats] or plain
     view: dict[str, Any] = {
-        "totals": _totals(content),
+        "totals": [] if content.sources.contests and not plain else _totals(content, plain),
+        "contests": [describe_contest(content, one) for one in content.sources.contests],
         "cards": [_card(content, one) for one in cards[:MOST_CARDS]],
-        "grids": _grids(content) if len(board.everything) > len(cards[:MOST_CARDS]) else [],
+        "grids": _grids(content, plain) if len(plain) > MOST_CARDS or cards != plain else [],
         "over_tracks": [{"title": one.title, "address": address} for address, one in over_tracks.items()],
         "notes": [*board.notes, *content.sources.notes],
-        "trees": [tree_section(tree) for tree in board.trees],
+        "trees": [tree_section(tree) for tree in board.trees if tree.split not in content.heats],
         "readers": [f"{count} {name}" for name, count in content.sources.readers.items()],
         "entries": [
             {"team": team, "address": content.entries[team], "n": len(content.teams[team])}
@@ -41,9 +45,10 @@ def make_overview(content: Content, over_tracks: Mapping[str, Standings]) -> Pag
         "title": content.title,
         "snapshot": content.sources.snapshot,
         "last_update": content.sources.updated.isoformat(timespec="seconds"),
-        "simulated": board.simulated,
+        "simulated": content.simulated,
         "frozen": content.frozen,
         "totals": {"entries": len(content.teams), "results": len(content.sources.entries)},
+        "competitions": [_summarise_contest(content, one) for one in content.sources.contests],
         "boards": records(table),
         "entries": [{"team": team, "page": f"{address}.html"} for team, address in content.entries.items()],
         "notes": list(view["notes"]),
@@ -51,21 +56,87 @@ def make_overview(content: Content, over_tracks: Mapping[str, Standings]) -> Pag
     return Page("index", content.title, "index.html.j2", view, data, {"": table, "all": board.frame()})
 
 
-def _totals(content: Content) -> list[tuple[str, int]]:
-    board = content.board
-    ranked = {str(team) for one in board.rankings for team in one.table["team"]}
+def _totals(content: Content, rankings: Sequence[Ranking]) -> list[tuple[str, int]]:
+    own = [entry for entry in content.sources.entries if entry.split not in content.heats]
+    ranked = {str(team) for one in rankings for team in one.table["team"]}
     return [
-        (f"of {len(content.teams)} entries ranked", len(ranked)),
-        ("tasks", len({(one.family, one.task) for one in board.rankings})),
-        ("splits", len({(one.family, one.split) for one in board.rankings})),
-        ("results", len(content.sources.entries)),
+        (f"of {len({entry.team for entry in own})} entries ranked", len(ranked)),
+        ("tasks", len({(one.family, one.task) for one in rankings})),
+        ("splits", len({(one.family, one.split) for one in rankings})),
+        ("results", len(own)),
     ]
+
+
+def describe_contest(content: Content, contest: Contest) -> dict[str, Any]:
+    """Return what the first page shows of a competition: its timeline, its totals, and a card for every board."""
+    cards = []
+    for heat in contest.heats:
+        if heat.shown is not None:
+            cards.append(_shown_card(content, heat))
+            continue
+        own = [one for one in content.board.everything if one.split == heat.label]
+        overall = [one for one in own if one.kind == "overall"]
+        cards += [_card(content, one) for one in overall or own]
+    return {
+        "title": contest.title,
+        "description": contest.description,
+        "contact": contest.contact,
+        "totals": [
+            ("teams", str(contest.teams)),
+            ("submissions scored", f"{contest.scored} of {contest.received}"),
+            ("tracks", str(len({heat.track for heat in contest.heats}))),
+        ],
+        "phases": [
+            {
+                "title": phase.title,
+                "words": phase.words,
+                "state": phase.state_at(contest.as_of),
+                "start": f"{phase.start:%Y-%m-%d %H:%M}",
+                "end": "" if phase.end == phase.start else f"{phase.end:%Y-%m-%d %H:%M}",
+            }
+            for phase in contest.phases
+        ],
+        "cards": cards,
+    }
+
+
+def _summarise_contest(content: Content, contest: Contest) -> dict[str, Any]:
+    said = contest.model_dump(mode="json", include={"name", "title", "as_of", "teams", "phases", "contact"})
+    boards = [
+        {
+            "title": heat.title,
+            "scored": heat.scored,
+            "received": heat.received,
+            "public": heat.shown is None,
+            "pages": [f"{content.boards[heat.label]}.html"]
+            if heat.shown is not None
+            else [
+                f"{content.boards[one.name]}.html"
+                for one in content.board.everything
+                if one.split == heat.label
+            ],
+        }
+        for heat in contest.heats
+    ]
+    return {**said, "scored": contest.scored, "received": contest.received, "boards": boards}
+
+
+def _shown_card(content: Content, heat: Heat) -> dict[str, Any]:
+    return {
+        "title": heat.title,
+        "address": content.boards[heat.label],
+        "lead": describe_shown_lead(heat),
+        "metric": heat.metric,
+        "rows": [],
+        "more": len(heat.shown or ()),
+        "simulated": heat.simulated,
+    }
 
 
 def _card(content: Content, ranking: Ranking) -> dict[str, Any]:
     rows = make_rows(content, ranking, axis_of_ranking(ranking))
     return {
-        "title": ranking.title,
+        "title": content.title_of(ranking),
         "address": content.boards[ranking.name],
         "lead": describe_lead(ranking).to_dict(),
         "metric": ranking.metric_title,
@@ -76,11 +147,11 @@ def _card(content: Content, ranking: Ranking) -> dict[str, Any]:
     }
 
 
-def _grids(content: Content) -> list[dict[str, Any]]:
+def _grids(content: Content, rankings: Sequence[Ranking]) -> list[dict[str, Any]]:
     """Return one table per family: tasks down, splits across, the leader of each in the cell."""
     grids = []
-    for family in dict.fromkeys(one.family for one in content.board.rankings):
-        own = [one for one in content.board.rankings if one.family == family]
+    for family in dict.fromkeys(one.family for one in rankings):
+        own = [one for one in rankings if one.family == family]
         splits = list(dict.fromkeys(one.split for one in own))
         by_place = {(one.task, one.split): one for one in own}
         tasks = {one.task: one.manifest.title for one in own}

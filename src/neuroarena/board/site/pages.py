@@ -12,8 +12,9 @@ import pandas as pd
 from neuroarena.board.board import Board, make_plain
 from neuroarena.board.entries import Entry
 from neuroarena.board.ranking import Ranking
+from neuroarena.board.site.contests import Heat
 from neuroarena.board.site.names import assign_slugs
-from neuroarena.board.site.settings import Settings, TextPage
+from neuroarena.board.site.settings import Settings, TextPage, render_markdown
 from neuroarena.board.site.sources import Sources
 from neuroarena.statistics.verdicts import BETTER
 
@@ -75,13 +76,43 @@ class Content:
     @property
     def title(self) -> str:
         """The title of the site."""
-        return self.settings.title or " and ".join(dict.fromkeys(one.family for one in self.board.rankings))
+        contests = [one.title for one in self.sources.contests]
+        families = [one.family for one in self.board.rankings if one.split not in self.heats]
+        return self.settings.title or " and ".join(dict.fromkeys((*contests, *families)))
+
+    @property
+    def simulated(self) -> bool:
+        """Whether anything shown is simulated."""
+        return self.board.simulated or any(heat.simulated for heat in self.heats.values())
+
+    @cached_property
+    def heats(self) -> dict[str, Heat]:
+        """Label -> board of a competition; its entries stand under the label as their split."""
+        return {heat.label: heat for contest in self.sources.contests for heat in contest.heats}
+
+    @cached_property
+    def all_texts(self) -> tuple[TextPage, ...]:
+        """Pages that somebody wrote; those of a competition, unless there is one of the same address."""
+        taken = {text.slug for text in self.texts}
+        own = (page for contest in self.sources.contests for page in contest.pages if page.slug not in taken)
+        return (*self.texts, *(TextPage(page.slug, page.title, render_markdown(page.text)) for page in own))
 
     @cached_property
     def boards(self) -> dict[str, str]:
-        """Name of a ranking -> address of its page."""
-        slugs = assign_slugs(one.name for one in self.board.everything)
+        """Name of a ranking, or label of a board without unit scores -> address of its page."""
+        hidden = (heat.label for heat in self.heats.values() if heat.shown is not None)
+        slugs = assign_slugs((*(one.name for one in self.board.everything), *hidden))
         return {name: f"boards/{slug}" for name, slug in slugs.items()}
+
+    def title_of(self, ranking: Ranking) -> str:
+        """Return the title of a ranking: on a board of a competition, its track and phase."""
+        heat = self.heats.get(ranking.split)
+        if heat is None:
+            return ranking.title
+        alone = sum(one.split == ranking.split for one in self.board.rankings) == 1
+        return (
+            heat.title if alone or ranking.kind == "overall" else f"{heat.title} · {ranking.manifest.title}"
+        )
 
     @cached_property
     def frame(self) -> pd.DataFrame:

@@ -51,13 +51,13 @@ def describe_site(content: Content) -> dict[str, Any]:
         "snapshot": sources.snapshot,
         "short": sources.short,
         "updated": f"{sources.updated:%Y-%m-%d %H:%M} UTC",
-        "simulated": content.board.simulated,
+        "simulated": content.simulated,
         "frozen": content.frozen,
         "version": __version__,
         "policy": POLICY,
         "repository": None if settings.repository is None else str(settings.repository),
         "licence": settings.licence,
-        "texts": [{"address": text.slug, "title": text.title} for text in content.texts],
+        "texts": [{"address": text.slug, "title": text.title} for text in content.all_texts],
     }
 
 

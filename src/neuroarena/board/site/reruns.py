@@ -32,7 +32,7 @@ def explain_rerun(entry: Entry) -> dict[str, str]:
 def _command(entry: Entry, kind: str) -> str:
     known = entry.provenance
     source = known.get("source") or {}
-    where = ["--split", entry.split, *_options(known.get("options") or {})]
+    where = ["--split", str(known.get("split") or entry.split), *_options(known.get("options") or {})]
     if kind in ("predictions", "code"):
         words = ["neuroarena", "score", entry.benchmark, str(source.get("file") or "FILE"), *where]
     elif kind in ("run", "model"):

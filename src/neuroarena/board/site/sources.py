@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from neuroarena.board.entries import Entry
-from neuroarena.board.importing import Imported, read_together, sort_paths
+from neuroarena.board.importing import Imported, merge_imported, read_together, sort_paths
+from neuroarena.board.site.contests import Contest, check_labels
 from neuroarena.errors import InputError
 from neuroarena.evaluation.results import find_results
 from neuroarena.fingerprint import digest, file_digest
@@ -29,17 +30,20 @@ class Sources:
         SHA-256 of the content: names and bytes of all files, wherever they lie and in whatever order they are named.
     readers : mapping of str to int
         Reader -> how many folders it read.
+    contests : tuple of Contest
+        Competitions, whose entries are among the others.
     """
 
     entries: tuple[Entry, ...]
     notes: tuple[str, ...]
     snapshot: str
     readers: Mapping[str, int]
+    contests: tuple[Contest, ...] = ()
 
     @property
     def updated(self) -> datetime.datetime:
         """The newest time that is recorded in the sources; never the clock."""
-        return max(entry.time for entry in self.entries)
+        return max((*(entry.time for entry in self.entries), *(one.as_of for one in self.contests)))
 
     @property
     def short(self) -> str:
@@ -47,14 +51,18 @@ class Sources:
         return self.snapshot[:SNAPSHOT_DIGITS]
 
 
-def read_sources(paths: Sequence[Path], *, allow_mixed: bool = False) -> Sources:
-    """Read results folders and folders that an importer recognises, in any mix.
+def read_sources(
+    paths: Sequence[Path], *, allow_mixed: bool = False, contests: Sequence[Contest] = ()
+) -> Sources:
+    """Read results folders and folders that an importer recognises, in any mix, and put competitions beside them.
 
     Raises
     ------
     InputError
-        When a folder is missing, is named twice, holds nothing that can be read, or has no unit scores.
+        When a folder is missing, is named twice, holds nothing that can be read, or has no unit scores; and when two
+        competitions have one name.
     """
+    check_labels(contests)
     found = _distinct(paths)
     readers = sort_paths(found)
     read = read_together(readers, allow_mixed=allow_mixed)
@@ -63,12 +71,17 @@ def read_sources(paths: Sequence[Path], *, allow_mixed: bool = False) -> Sources
             f"{found[0]}: this board was published without unit scores, so no site can say which differences are "
             "real. Pass results or submissions."
         )
+    parts: dict[str | None, Imported] = {None: read}
+    parts |= {contest.name: Imported(contest.list_entries()) for contest in contests}
     content = [_digest_of_reader(name, own) for name, own in readers.items()]
+    content += [contest.digest for contest in contests]
+    counts = {name or "results": len(own) for name, own in readers.items()}
     return Sources(
-        entries=tuple(read.entries),
+        entries=tuple(merge_imported(parts).entries),
         notes=read.notes,
         snapshot=digest(sorted(content)),
-        readers={name or "results": len(own) for name, own in readers.items()},
+        readers={**counts, "competitions": len(contests)} if contests else counts,
+        contests=tuple(contests),
     )
 
 
@@ -76,7 +89,9 @@ def _distinct(paths: Sequence[Path]) -> list[Path]:
     known: dict[Path, Path] = {}
     for path in paths:
         if not path.exists():
-            raise InputError(f"{path}: there is no such folder. Pass folders of results or of submissions.")
+            raise InputError(
+                f"{path}: there is no such folder. Pass results, submissions, a competition or its export."
+            )
         if path.resolve() in known:
             raise InputError(f"{path}: the folder is named twice.")
         known[path.resolve()] = path

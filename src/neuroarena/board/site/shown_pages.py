@@ -1,0 +1,62 @@
+"""The page of a sealed board: the values that teams were shown, and why there is no more."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from neuroarena.board.site.board_pages import describe_heat
+from neuroarena.board.site.contests import Heat
+from neuroarena.board.site.pages import Content, Page
+from neuroarena.board.wording import clean_name
+
+COLUMNS = ("rank", "team", "affiliation", "role", "shown", "scored", "last")
+
+
+def make_shown_page(content: Content, heat: Heat) -> Page:
+    """Make the page of a board whose unit scores are not public."""
+    rows = [row.model_dump(mode="json") for row in heat.shown or ()]
+    view = {
+        "contest": describe_heat(heat),
+        "rows": [
+            {
+                **row,
+                "team": clean_name(row["team"]),
+                "affiliation": clean_name(row["affiliation"] or ""),
+                "value": format_shown(row["shown"]),
+                "last": str(row["last"])[:16].replace("T", " "),
+                "address": content.entries.get(row["team"]),
+            }
+            for row in rows
+        ],
+        "affiliations": any(row["affiliation"] for row in rows),
+        "metric": f"{heat.metric}, {heat.direction} is better",
+        "benchmark": heat.benchmark,
+        "why": heat.why,
+        "lead": describe_shown_lead(heat),
+        "simulated": heat.simulated,
+    }
+    data = {"snapshot": content.sources.snapshot, **heat.model_dump(mode="json")}
+    table = pd.DataFrame(rows, columns=[*COLUMNS])
+    table["shown"] = table["shown"].astype("float64")
+    return Page(content.boards[heat.label], heat.title, "shown.html.j2", view, data, {"": table})
+
+
+def describe_shown_lead(heat: Heat) -> dict[str, str]:
+    """Return who leads a sealed board by the values that were shown; no verdict can be made from them."""
+    first = [row for row in heat.shown or () if row.rank == 1]
+    if not first:
+        return {"look": "none", "sign": "–", "words": heat.why, "team": "", "score": ""}
+    names = ", ".join(clean_name(row.team) for row in first)
+    words = "No verdict before the reveal"
+    return {"look": "none", "sign": "–", "words": words, "team": names, "score": format_shown(first[0].shown)}
+
+
+def format_shown(value: float | None) -> str:
+    """Return a shown value as it was shown: no digit more than the step has.
+
+    Examples
+    --------
+    >>> format_shown(0.8), format_shown(None)
+    ('0.8', '–')
+    """
+    return "–" if value is None else f"{value:g}"
