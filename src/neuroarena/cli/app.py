@@ -20,6 +20,7 @@ from neuroarena.cli import (
     demonstration,
     exporting,
     listing,
+    mapping,
     new,
     organising,
     planning,
@@ -78,6 +79,9 @@ app.add_typer(caching.app, name="cache", short_help="Check, measure and prune th
 app.command("board", short_help="Rank decoders, and say which differences are real.")(boards.board)
 app.command("compare", short_help="Compare decoders in pairs.")(comparing.compare)
 app.add_typer(site.app, name="site", short_help="A board as a folder of pages.")
+app.command("map", cls=FamilyCommand, short_help="When and where a feature can be decoded.")(
+    mapping.map_things
+)
 app.command("size", short_help="How many units a board needs.")(sizing.size)
 app.add_typer(
     exporting.app, name="export", short_help="Write results as a submission, or as a paper's figure."

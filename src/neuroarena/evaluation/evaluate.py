@@ -151,7 +151,7 @@ def evaluate_all(
         )
     if comparisons:
         return judge_models(decoders, comparisons, splits, out=out, progress=progress)
-    with _working(cache, progress) as (folder, shown):
+    with working_in(cache, progress) as (folder, shown):
         named = [name_decoder(*each) for each in decoders]
         plans = plan_runs(named, windows, splits, seed, repeats, leaks_too, train_fractions)
         for place in (folder, *([] if out is None else [Path(out)])):
@@ -187,7 +187,7 @@ def compute_shard(
     InputError
         For a decoder that cannot be told apart from another: no other process could find its cells.
     """
-    with _working(cache, progress) as (folder, shown):
+    with working_in(cache, progress) as (folder, shown):
         named = [name_decoder(*each) for each in decoders]
         plans = plan_runs(named, list(benchmarks), splits, seed, repeats, train_fractions=train_fractions)
         for plan in plans:
@@ -214,8 +214,8 @@ class ShardOutcome:
 
 
 @contextlib.contextmanager
-def _working(cache: str | Path | None, progress: Progress | None) -> Iterator[tuple[Path, Progress]]:
-    """Yield the folder of the cache, swept of leftovers, and what shows progress."""
+def working_in(cache: str | Path | None, progress: Progress | None) -> Iterator[tuple[Path, Progress]]:
+    """Yield the folder of the cache, swept of leftovers, and what shows progress and damaged entries."""
     folder = Path(cache) if cache is not None else default_cache()
     shown = progress or Silence()
     with reporting_to(functools.partial(shown.say, "cache")) if progress else contextlib.nullcontext():

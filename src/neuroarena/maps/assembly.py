@@ -25,21 +25,26 @@ class GridPart:
     task, session, subject : str
     observed : array (folds, electrodes, bins)
         AUROC of each fold; the electrodes are those of the subject, in the order of the table.
-    null : array (draws, folds, electrodes, bins)
-        The same for each draw; no draws for a map without a null.
+    null : array (draws, folds, electrodes, bins), or what becomes one
+        The same for each draw; no draws for a map without a null. Something with a length and ``__array__`` is read
+        when it is needed, so that the nulls of a large map are never in memory together.
     n_test : int
         Items that were judged.
     label_tau : float
         Correlation time of the labels, in items.
+    tested : array (folds, electrodes, bins), optional
+        AUROC by the decoder of the null, which p values compare with it; by default what was observed. Both are NaN
+        for electrodes that the session lacks.
     """
 
     task: str
     session: str
     subject: str
     observed: np.ndarray
-    null: np.ndarray
+    null: Any
     n_test: int
     label_tau: float = float("nan")
+    tested: np.ndarray | None = None
 
 
 def make_grid(
@@ -107,7 +112,7 @@ def make_grid(
         coords=coords,
         attrs={**told, **texts},
     )
-    nulls = {(part.task, part.session): np.asarray(part.null, np.float32) for part in parts if n_draws}
+    nulls = {(part.task, part.session): part.null for part in parts if n_draws}
     return MapGrid(data, nulls)
 
 
@@ -128,9 +133,12 @@ def _fill(values: dict[str, np.ndarray], part: GridPart, task: int, session: int
     values["n_test"][place], values["label_tau"][place] = part.n_test, part.label_tau
     if not len(part.null):
         return
-    found = infer(observed, part.null.mean(axis=1))
+    tested = observed if part.tested is None else part.tested.mean(axis=0)
+    known = np.isfinite(tested).all(axis=1)
+    null = np.asarray(part.null, dtype=np.float32).mean(axis=1)[:, known]
+    found = infer(tested[known], null)
     for name in ("null_mean", "null_sd", "null_q95", "p_max", "p_fdr", "p_cluster"):
-        values[name][(*place, rows)] = getattr(found, name)
+        values[name][(*place, rows[known])] = getattr(found, name)
     values["null_max"][place] = found.null_max
 
 

@@ -30,6 +30,7 @@ class Neuroprobe:
     pretraining_rules = "neuroarena.families.neuroprobe.pretraining:RULES"
     submission_check = "neuroarena.families.neuroprobe.submission_verdict:check_submission"
     demo = "neuroarena.families.neuroprobe.demonstration:DEMO"
+    maps = "neuroarena.families.neuroprobe.maps:MAPS"
     known_leaks = (
         ("order", "length"),
         "words and silences of a film follow each other by rule, so that when something is asked tells what",

@@ -1,0 +1,175 @@
+"""``neuroarena map``: when and where a feature can be decoded."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from neuroarena.cli import options
+from neuroarena.cli.completion import complete_benchmarks
+from neuroarena.cli.output import print_json, print_table
+
+if TYPE_CHECKING:
+    from neuroarena.maps.grid import MapGrid
+
+Source = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[BENCHMARK|RESULTS]",
+        help="A benchmark, or a family for all its tasks, to compute a map of; or a folder with a map, to draw.",
+        autocompletion=complete_benchmarks,
+    ),
+]
+Window = Annotated[float | None, typer.Option("--window", metavar="S", help="Length of a time bin; 0.25 s.")]
+Stride = Annotated[
+    float | None, typer.Option("--stride", metavar="S", help="From one time bin to the next; 0.125 s.")
+]
+First = Annotated[
+    float | None, typer.Option("--tmin", metavar="S", help="Where the first bin begins, from the event.")
+]
+Last = Annotated[
+    float | None, typer.Option("--tmax", metavar="S", help="Where the last bin ends, from the event.")
+]
+Features = Annotated[
+    str | None,
+    typer.Option(
+        "--features",
+        metavar="spectrogram|voltage",
+        help="What is decoded; by default voltage below 500 samples per second.",
+    ),
+]
+Null = Annotated[
+    int,
+    typer.Option(
+        "--null", min=0, metavar="N", help="Draws of the null, 19 or more; 0 for a map without one."
+    ),
+]
+Out = Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Folder to write into.")]
+
+
+def map_things(
+    source: Source = None,
+    out: Out = Path("map"),
+    split: options.Split = None,
+    data: options.Data = None,
+    option: options.Option = None,
+    window: Window = None,
+    stride: Stride = None,
+    tmin: First = None,
+    tmax: Last = None,
+    features: Features = None,
+    null: Null = 1000,
+    seed: options.Seed = 0,
+    workers: options.Workers = None,
+    cache: options.Cache = None,
+    engine: options.Engine = "local",
+    engine_option: options.EngineOption = None,
+    pack: options.Pack = None,
+    scheduler: options.Scheduler = None,
+    as_json: options.Json = False,
+) -> None:
+    """Compute a map of electrodes and time bins with its null, or draw one that was computed."""
+    from neuroarena.errors import InputError
+    from neuroarena.evaluation import available_cores
+    from neuroarena.evaluation.engines import make_engine
+    from neuroarena.maps.settings import MapSettings
+
+    options.check_out(out)
+    if source is None:
+        raise InputError("Name a benchmark to compute a map of, or a folder with a map to draw.")
+    if _holds_map(source):
+        _show(source, as_json)
+        return
+    chosen: Any = features
+    settings = MapSettings(window, stride, tmin, tmax, chosen, null, seed)
+    where = make_engine(
+        engine,
+        workers=workers or available_cores(),
+        pack=pack,
+        scheduler=scheduler,
+        options=options.parse_values(engine_option or []),
+    )
+    grid = _compute(source, split, data, option or [], settings, cache=cache, engine=where)
+    _finish(grid, out, as_json)
+
+
+def _holds_map(source: str) -> bool:
+    """Return whether a name is a map that was computed, rather than a benchmark."""
+    from neuroarena.maps.grid import GRID_FILE
+
+    path = Path(source)
+    return path.suffix == ".nc" or (path / GRID_FILE).is_file()
+
+
+def _show(source: str, as_json: bool) -> None:
+    """Show what is in a map."""
+    from neuroarena.maps.grid import read_grid
+
+    _print_map(read_grid(source), Path(source), as_json)
+
+
+def _compute(
+    source: str, split: str | None, data: str | None, option: list[str], settings: Any, **told: Any
+) -> MapGrid:
+    from neuroarena.benchmarks import load_benchmarks, resolve
+    from neuroarena.benchmarks.faces import find_face
+    from neuroarena.evaluation import TerminalProgress
+    from neuroarena.maps.compute import compute_map
+
+    sys.path.insert(0, "")  # a benchmark may be given as module:attribute of a file in this folder
+    loaded = load_benchmarks(source, data, **options.parse_values(option))
+    family = find_face(resolve(source)[0], "maps")
+    with TerminalProgress() as progress:
+        return compute_map(loaded, split, settings, family=family, data=data, progress=progress, **told)
+
+
+def _finish(grid: MapGrid, out: Path, as_json: bool) -> None:
+    """Write the map and say what is in it."""
+    from neuroarena.maps.grid import write_grid
+
+    written = write_grid(grid, out)
+    _print_map(grid, written, as_json)
+    if not as_json:
+        print(f"The map is in {written}. Draw it with: neuroarena map {out} --out PAGE")
+
+
+def _print_map(grid: MapGrid, written: Path, as_json: bool) -> None:
+    """Print one row per task, and notes on standard error."""
+    rows = _summarise(grid)
+    for note in grid.notes:
+        print(f"note: {note}", file=sys.stderr)
+    if as_json:
+        print_json({"map": str(written), "split": grid.split, "simulated": grid.simulated, "tasks": rows})
+        return
+    columns = ["task", "sessions", "electrodes", "significant", "best", "electrode", "centre_s", "p"]
+    mark = " (simulated)" if grid.simulated else ""
+    print_table(columns, [[str(row[column]) for column in columns] for row in rows], title=f"map{mark}")
+
+
+def _summarise(grid: MapGrid) -> list[dict[str, object]]:
+    """Return one row per task: how much is significant, and the best cell of the mean over sessions."""
+    import numpy as np
+
+    from neuroarena.maps.summaries import average_sessions, significant_electrodes
+
+    rows: list[dict[str, object]] = []
+    for task in grid.tasks:
+        values = average_sessions(grid, task)
+        electrode, place = np.unravel_index(np.nanargmax(values), values.shape)
+        p = grid.data["p_max"].sel(task=task).values
+        rows.append(
+            {
+                "task": task,
+                "sessions": int(np.isfinite(grid.data["n_test"].sel(task=task).values).sum()),
+                "electrodes": int(np.isfinite(values).all(axis=1).sum()),
+                "significant": int(significant_electrodes(grid, task).sum()) if grid.permutations else "-",
+                "best": round(float(values[electrode, place]), 4),
+                "electrode": str(grid.data["electrode"].values[electrode]),
+                "centre_s": round(float(grid.bins["centre_s"].iloc[place]), 4),
+                "p": round(float(np.nanmin(p)), 4) if grid.permutations else "-",
+            }
+        )
+    return rows
