@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from entry_making import crowd, make_entry, make_manifest
 from neuroarena.board import Board, Rules
-from neuroarena.board.wording import verdict
+from neuroarena.board.wording import levels_words, verdict
 from neuroarena.statistics import compare, rank_stability, tie_groups
 
 QUICK = Rules(n_draws=400)
@@ -143,6 +143,18 @@ def test_identical_leaders_share_the_lead_in_words(teams, words):
     assert verdict(Board(with_another, Rules(n_draws=200)).rankings[0]).endswith(
         "identical on every unit; better than 1 of 1."
     )
+
+
+def test_a_rule_that_judges_neighbours_alone_counts_only_whom_it_compared():
+    scores = np.linspace(0.5, 0.62, 40)
+    board = Board([make_entry(team, scores - 0.05 * at) for at, team in enumerate("abc")], SEED)
+    assert verdict(board.rankings[0]).endswith("; better than 1 of 1 compared.")
+
+
+def test_one_person_is_one_level_in_words():
+    manifest = make_manifest(cluster="person")
+    entries = [make_entry(team, [0.5, 0.6], manifest=manifest, clusters=["p", "p"]) for team in "ab"]
+    assert levels_words(Board(entries, QUICK).rankings[0]) == "2 units of one independent level"
 
 
 def test_leaders_of_equal_scores_on_different_units_are_undecided():

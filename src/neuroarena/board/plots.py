@@ -320,7 +320,8 @@ def caption(kind: str, ranking: Ranking) -> str:
             f"{of}How far the row is ahead of the column. Coloured and starred: better; grey: not. "
             f"{alpha_words(ranking)}."
         )
-    return "Half width of the 95 % interval of a score against the number of units, 1.96 sigma / sqrt(n)."
+    rule = "1.96 sigma / sqrt(n)" if ranking.moments is None else "as the intervals above are made"
+    return f"Half width of the 95 % interval of a score against the number of units, {rule}."
 
 
 def alt_text(kind: str, ranking: Ranking) -> str:

@@ -239,7 +239,11 @@ def verdict(ranking: Ranking) -> str:
     names = [clean_name(team) for team in others["team"]]
     if set(said) <= {NONE, "not compared"}:
         return f"{first}. There are no verdicts here."
-    parts = [f"better than {said.count(BETTER)} of {len(said)}"]
+    # A rule that judges neighbours alone says nothing about the others, which is not "not better".
+    compared = len(said) - said.count("not compared")
+    parts = [
+        f"better than {said.count(BETTER)} of {compared}" + (" compared" if compared < len(said) else "")
+    ]
     margin = margin_of(ranking.manifest, ranking.rules)
     alike = "identical" if margin is None else f"no difference above {margin:g}"
     for word, shown in ((EQUIVALENT, alike), (UNDECIDED, "undecided"), (NONE, "no verdict")):
@@ -281,6 +285,8 @@ def levels_words(ranking: Ranking) -> str:
 
 def scope_words(ranking: Ranking) -> str:
     """Return what the verdicts are about: which factors are random, and how many levels they have."""
+    if ranking.n_levels == 1:
+        return "one independent level"
     if len(ranking.judgements) and isinstance(ranking.judgements["scope"].iloc[0], str):
         return str(ranking.judgements["scope"].iloc[0]).removeprefix("random: ")
     return f"{ranking.n_levels} {ranking.levels}"
