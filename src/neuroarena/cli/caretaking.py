@@ -98,6 +98,31 @@ def member(
         print(f'{name} belongs to the team "{team}".')
 
 
+@app.command("organiser")
+def organiser(
+    folder: Folder,
+    email: Annotated[
+        str | None, typer.Argument(help="Address of somebody with an account; without it, list them.")
+    ] = None,
+    remove: Annotated[bool, typer.Option("--remove", help="Take the right away.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Let somebody with an account run the competition on its pages, or list who may; they sign in anew."""
+    from neuroarena.competition import open_arena
+    from neuroarena.competition.people.accounts import list_organisers, set_organiser
+
+    arena = open_arena(folder)
+    if email is not None:
+        set_organiser(arena, email, not remove)
+        print(f"{email} is {'not an organiser any more' if remove else 'an organiser now'}.")
+        return
+    rows = list_organisers(arena)
+    if as_json:
+        print_json(rows)
+    else:
+        print("\n".join(f"{row['email']} ({row['name']})" for row in rows) or "There is no organiser yet.")
+
+
 @app.command("queue")
 def queue(folder: Folder, as_json: Json = False) -> None:
     """Show what waits, who works, what is kept for you, and when each duty is due."""

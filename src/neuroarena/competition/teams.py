@@ -38,23 +38,37 @@ def add_team(
     InputError
         When the name is taken, empty, too long, or cannot be printed.
     """
+    with arena.store.writing(f"team:{name}") as connection:
+        now = arena.store.clock(connection)
+        insert_team(connection, now, name, affiliation=affiliation, organiser=organiser, actor=actor)
+
+
+def insert_team(
+    connection: Connection,
+    now: datetime.datetime,
+    name: str,
+    *,
+    affiliation: str | None = None,
+    organiser: bool = False,
+    actor: str = ORGANISER,
+) -> None:
+    """Write a team inside the caller's transaction, which holds the lock of its name.
+
+    Raises
+    ------
+    InputError
+        When the name is taken, empty, too long, or cannot be printed.
+    """
     if not name.strip() or name != name.strip() or len(name) > MOST_CHARACTERS or not name.isprintable():
         raise InputError(
             f"{name!r} cannot be the name of a team: it takes 1 to {MOST_CHARACTERS} printable characters, "
             "without spaces at the ends."
         )
-    with arena.store.writing(f"team:{name}") as connection:
-        now = arena.store.clock(connection)
-        if connection.execute(select(TEAM.c.name).where(TEAM.c.name == name)).first() is not None:
-            raise InputError(f'A team is called "{name}" already. Choose another name.')
-        row = {
-            "affiliation": affiliation,
-            "reveals_affiliation": False,
-            "organiser": organiser,
-            "created": now,
-        }
-        connection.execute(TEAM.insert().values(name=name, **row))
-        append_event(connection, now, actor, "team", name, {"organiser": organiser})
+    if connection.execute(select(TEAM.c.name).where(TEAM.c.name == name)).first() is not None:
+        raise InputError(f'A team is called "{name}" already. Choose another name.')
+    row = {"affiliation": affiliation, "reveals_affiliation": False, "organiser": organiser, "created": now}
+    connection.execute(TEAM.insert().values(name=name, **row))
+    append_event(connection, now, actor, "team", name, {"organiser": organiser})
 
 
 def add_member(arena: Arena, team: str, name: str, contact: str | None = None) -> None:
@@ -151,7 +165,7 @@ def write_terms(connection: Connection, now: datetime.datetime, arena: Arena) ->
     return int(known[sha256])
 
 
-def accept_terms(arena: Arena, team: str) -> None:
+def accept_terms(arena: Arena, team: str, *, actor: str | None = None) -> None:
     """Record that a team accepts the terms as they stand; accepting twice changes nothing."""
     with arena.store.writing(f"team:{team}") as connection:
         if has_accepted(connection, team, arena.terms_sha256):
@@ -161,7 +175,7 @@ def accept_terms(arena: Arena, team: str) -> None:
         connection.execute(
             ACCEPTANCE.insert().values(team=team, terms_sha256=arena.terms_sha256, accepted=now)
         )
-        append_event(connection, now, team, "terms", team, {"terms_sha256": arena.terms_sha256})
+        append_event(connection, now, actor or team, "terms", team, {"terms_sha256": arena.terms_sha256})
 
 
 def has_accepted(connection: Connection, team: str, terms_sha256: str) -> bool:
@@ -195,7 +209,7 @@ def issue_token(
     return f"{identity}.{secret}"
 
 
-def revoke_token(arena: Arena, identity: str, *, team: str | None = None) -> None:
+def revoke_token(arena: Arena, identity: str, *, team: str | None = None, actor: str | None = None) -> None:
     """Make a token invalid from now on; `identity` is the part before the dot. With `team`, only one of its own.
 
     Raises
@@ -210,7 +224,7 @@ def revoke_token(arena: Arena, identity: str, *, team: str | None = None) -> Non
         changed = connection.execute(TOKEN.update().where(*valid).values(revoked=now))
         if changed.rowcount != 1:
             raise InputError(f'No valid token begins with "{identity}".')
-        append_event(connection, now, team or ORGANISER, "token revoked", identity)
+        append_event(connection, now, actor or team or ORGANISER, "token revoked", identity)
 
 
 def list_tokens(arena: Arena, team: str) -> list[dict[str, Any]]:
