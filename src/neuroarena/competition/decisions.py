@@ -18,7 +18,7 @@ from neuroarena.errors import InputError
 ORGANISER = "organiser"
 
 
-def disqualify(arena: Arena, submission: str, reason: str) -> None:
+def disqualify(arena: Arena, submission: str, reason: str, *, actor: str = ORGANISER) -> None:
     """Take a submission off the boards; the reason is shown to the team.
 
     Raises
@@ -28,17 +28,17 @@ def disqualify(arena: Arena, submission: str, reason: str) -> None:
     """
     if not reason.strip():
         raise InputError("A disqualification needs a reason, which the team reads.")
-    _decide(arena, submission, "disqualified", {"disqualified": reason}, {"reason": reason})
+    _decide(arena, submission, "disqualified", {"disqualified": reason}, {"reason": reason}, actor)
 
 
-def delete(arena: Arena, submission: str, reason: str = "") -> None:
+def delete(arena: Arena, submission: str, reason: str = "", *, actor: str = ORGANISER) -> None:
     """Take a submission off boards and lists; file, scores and events stay, so that it can be undone."""
     with arena.store.reading() as connection:
         now = arena.store.clock(connection)
-    _decide(arena, submission, "deleted", {"deleted": now}, {"reason": reason})
+    _decide(arena, submission, "deleted", {"deleted": now}, {"reason": reason}, actor)
 
 
-def undo(arena: Arena, submission: str) -> list[str]:
+def undo(arena: Arena, submission: str, *, actor: str = ORGANISER) -> list[str]:
     """Undo every disqualification and deletion of a submission, and return what was undone.
 
     Raises
@@ -50,17 +50,17 @@ def undo(arena: Arena, submission: str) -> list[str]:
         row = _find(connection, submission)
     undone = []
     if row["disqualified"] is not None:
-        _decide(arena, submission, "reinstated", {"disqualified": None}, {})
+        _decide(arena, submission, "reinstated", {"disqualified": None}, {}, actor)
         undone.append("disqualification")
     if row["deleted"] is not None:
-        _decide(arena, submission, "restored", {"deleted": None}, {})
+        _decide(arena, submission, "restored", {"deleted": None}, {}, actor)
         undone.append("deletion")
     if not undone:
         raise InputError(f'The submission "{submission}" is neither disqualified nor deleted.')
     return undone
 
 
-def withdraw_for_team(arena: Arena, submission: str, reason: str) -> None:
+def withdraw_for_team(arena: Arena, submission: str, reason: str, *, actor: str = ORGANISER) -> None:
     """Withdraw a submission on behalf of its team.
 
     Raises
@@ -71,10 +71,10 @@ def withdraw_for_team(arena: Arena, submission: str, reason: str) -> None:
     with arena.store.writing() as connection:
         now = arena.store.clock(connection)
         row = _find(connection, submission)
-        withdraw_run(connection, now, row["team"], submission, ORGANISER, reason)
+        withdraw_run(connection, now, row["team"], submission, actor, reason)
 
 
-def rerun(arena: Arena, submission: str, reason: str) -> str:
+def rerun(arena: Arena, submission: str, reason: str, *, actor: str = ORGANISER) -> str:
     """Run a submission again, with its original time of receipt; return the id of the new run.
 
     Raises
@@ -104,17 +104,19 @@ def rerun(arena: Arena, submission: str, reason: str) -> str:
         work |= {"priority": PRIORITY[row["kind"]], "fence": 0, "tries": 0, "not_before": now}
         connection.execute(RUN.insert().values(**work, of=runs[0]["id"]))
         connection.execute(RUN.update().where(RUN.c.submission == submission).values(quarantined=False))
-        append_event(connection, now, ORGANISER, "rerun", submission, {"reason": reason, "run": again})
-        write_transition(connection, now, again, "queued", ORGANISER, reason)
+        append_event(connection, now, actor, "rerun", submission, {"reason": reason, "run": again})
+        write_transition(connection, now, again, "queued", actor, reason)
     return again
 
 
-def _decide(arena: Arena, submission: str, what: str, values: dict[str, Any], facts: dict[str, Any]) -> None:
+def _decide(
+    arena: Arena, submission: str, what: str, values: dict[str, Any], facts: dict[str, Any], actor: str
+) -> None:
     with arena.store.writing() as connection:
         now = arena.store.clock(connection)
         _find(connection, submission)
         connection.execute(SUBMISSION.update().where(SUBMISSION.c.id == submission).values(**values))
-        append_event(connection, now, ORGANISER, what, submission, facts)
+        append_event(connection, now, actor, what, submission, facts)
 
 
 def _find(connection: Connection, submission: str) -> dict[str, Any]:

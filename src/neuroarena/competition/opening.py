@@ -74,7 +74,9 @@ def list_baseline_problems(arena: Arena) -> list[str]:
     return missing
 
 
-def open_competition(arena: Arena, *, accept_one_user: bool = False, without_baselines: bool = False) -> None:
+def open_competition(
+    arena: Arena, *, accept_one_user: bool = False, without_baselines: bool = False, actor: str = "organiser"
+) -> None:
     """Take submissions from now on, whenever a phase is open.
 
     Parameters
@@ -86,6 +88,8 @@ def open_competition(arena: Arena, *, accept_one_user: bool = False, without_bas
     without_baselines : bool
         Whether to open sealed phases that no baseline of the host has gone through, and whose truth may be shown
         elsewhere; for rehearsals, and the events say so.
+    actor : str
+        Who opens it, as events say.
 
     Raises
     ------
@@ -98,7 +102,9 @@ def open_competition(arena: Arena, *, accept_one_user: bool = False, without_bas
     problem = find_user_problem(arena)
     if problem is not None and not accept_one_user:
         raise InputError(problem)
-    _set_status(arena, "open", {"one_user": problem is not None, "without_baselines": without_baselines})
+    _set_status(
+        arena, "open", {"one_user": problem is not None, "without_baselines": without_baselines}, actor
+    )
 
 
 def find_user_problem(arena: Arena) -> str | None:
@@ -121,14 +127,12 @@ def find_user_problem(arena: Arena) -> str | None:
     )
 
 
-def close_competition(arena: Arena) -> None:
+def close_competition(arena: Arena, *, actor: str = "organiser") -> None:
     """Take no submissions until the competition is opened again; what was received is still judged."""
-    _set_status(arena, "closed", {})
+    _set_status(arena, "closed", {}, actor)
 
 
-def _set_status(arena: Arena, status: str, facts: dict[str, Any]) -> None:
+def _set_status(arena: Arena, status: str, facts: dict[str, Any], actor: str) -> None:
     with arena.store.writing() as connection:
         write_about(connection, "status", status)
-        append_event(
-            connection, arena.store.clock(connection), "organiser", status, arena.competition.name, facts
-        )
+        append_event(connection, arena.store.clock(connection), actor, status, arena.competition.name, facts)

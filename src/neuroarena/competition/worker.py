@@ -19,6 +19,7 @@ from neuroarena.competition.arena import Arena, read_about
 from neuroarena.competition.intake import check_received
 from neuroarena.competition.machines import pin_reference, record_self_test
 from neuroarena.competition.queue import LEASE, Fenced, Job, claim, give_back, keep_alive
+from neuroarena.competition.requests import carry_out, end_request, find_waiting
 from neuroarena.competition.runner import run_code
 from neuroarena.competition.runtimes import read_chosen_runtime
 from neuroarena.competition.schedules import DUTIES, claim_duty, enter_duties, finish_duty
@@ -178,11 +179,13 @@ def do_job(
 
 
 def _look_round(arena: Arena, owner: str, labels: Sequence[str], duties: bool) -> None:
-    """Say that this worker lives, and do one duty that is due."""
+    """Say that this worker lives, and do what organisers ask for and one duty that is due."""
     check_version(arena)
     with arena.store.writing() as connection:
         seen = {"seen": arena.store.clock(connection)}
         connection.execute(WORKER.update().where(WORKER.c.owner == owner).values(**seen))
+    if duties:
+        _do_request(arena, labels)
     claimed = claim_duty(arena, owner, labels) if duties else None
     if claimed is None:
         return
@@ -193,6 +196,23 @@ def _look_round(arena: Arena, owner: str, labels: Sequence[str], duties: bool) -
         outcome = f"failed ({type(error).__name__})"
     with contextlib.suppress(Fenced):
         finish_duty(arena, claimed, outcome)
+
+
+def _do_request(arena: Arena, labels: Sequence[str]) -> None:
+    """Do the oldest request of the organisers that these labels may."""
+    asked = find_waiting(arena, labels)
+    if asked is None:
+        return
+    try:
+        outcome = carry_out(arena, asked)
+    except DBAPIError:
+        raise  # an outage is waited for, and the request tried again
+    except (
+        Exception
+    ) as error:  # the border of the job runner: recorded; its sentence may hold something of the truth
+        log.exception("The request %s failed.", asked["id"])
+        outcome = f"failed ({type(error).__name__})"
+    end_request(arena, asked, outcome)
 
 
 @contextlib.contextmanager
