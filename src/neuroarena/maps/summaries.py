@@ -26,17 +26,30 @@ def average_sessions(grid: MapGrid, task: str, as_published: bool = False) -> np
     return _quietly(np.nanmax if as_published else np.nanmean, values)
 
 
-def significant_cells(grid: MapGrid, task: str, level: float = LEVEL) -> np.ndarray:
-    """Return which (electrodes, bins) are significant: bool, corrected over cells and over a subject's sessions.
+def corrected_p(grid: MapGrid, task: str, name: str = "p_max") -> np.ndarray:
+    """Return p values corrected over a subject's sessions: of several the smallest, times their number (Bonferroni).
 
-    The maximum over cells corrects within a session; of several sessions the smallest p is taken times their number
-    (Bonferroni).
+    Parameters
+    ----------
+    grid : MapGrid
+    task : str
+    name : str
+        ``p_max`` or ``p_cluster`` (electrodes, bins), or ``p_fdr`` (electrodes,).
+
+    Returns
+    -------
+    array
+        At most 1; NaN where there is no null.
     """
-    p = grid.data["p_max"].sel(task=task).values
-    sessions = np.isfinite(p).any(axis=(1, 2))
-    per_electrode = np.isfinite(p[sessions]).any(axis=2).sum(axis=0)[:, np.newaxis]
-    smallest = np.nan_to_num(_quietly(np.nanmin, p), nan=1.0)
-    return np.asarray(smallest * np.maximum(per_electrode, 1) <= level)
+    p = grid.data[name].sel(task=task).values
+    sessions = np.isfinite(p).sum(axis=0)
+    smallest = _quietly(np.nanmin, p)
+    return np.asarray(np.minimum(smallest * np.maximum(sessions, 1), 1.0))
+
+
+def significant_cells(grid: MapGrid, task: str, level: float = LEVEL) -> np.ndarray:
+    """Return which (electrodes, bins) are significant: bool, corrected over cells and over a subject's sessions."""
+    return np.asarray(np.nan_to_num(corrected_p(grid, task), nan=1.0) <= level)
 
 
 def significant_electrodes(grid: MapGrid, task: str, level: float = LEVEL) -> np.ndarray:

@@ -155,3 +155,41 @@ def _fit_sphere(points: np.ndarray) -> tuple[float, float, float, float]:
     design = np.column_stack([2 * points, np.ones(len(points))])
     (x, y, z, rest), *_ = np.linalg.lstsq(design, np.sum(points**2, axis=1), rcond=None)
     return float(x), float(y), float(z), float(np.sqrt(rest + x**2 + y**2 + z**2))
+
+
+def draw_flat(
+    xyz: np.ndarray, values: np.ndarray, scale: Scale, significant: np.ndarray | None = None
+) -> Figure:
+    """Draw electrodes whose positions are pixels of a picture: x to the right, y down, no place in the brain.
+
+    Parameters
+    ----------
+    xyz : array (electrodes, 3)
+        Pixels; the third column is not used.
+    values : array (electrodes,)
+    scale : Scale
+    significant : bool array (electrodes,), optional
+    """
+    rows = np.flatnonzero(np.isfinite(xyz[:, :2]).all(axis=1))
+    rows = rows[np.argsort(np.nan_to_num(values[rows], nan=-1.0))]
+    marked = np.zeros(len(xyz), dtype=bool) if significant is None else np.asarray(significant, dtype=bool)
+    with style():
+        figure = new_figure(5.6, 4.4)
+        axes = place(figure, 0.85, 0.6, 1.35, 0.5)
+        axes.scatter(
+            xyz[rows, 0],
+            xyz[rows, 1],
+            s=np.where(marked[rows], 48.0, 24.0),
+            c=scale.colours(values[rows]),
+            edgecolors=["#000000" if mark else "#ffffff00" for mark in marked[rows]],
+            linewidths=0.9,
+        )
+        axes.invert_yaxis()
+        axes.set_aspect("equal", adjustable="datalim")
+        axes.set_xlabel("x, pixels of the picture")
+        axes.set_ylabel("y, pixels of the picture")
+        add_bar(figure, place(figure, 4.65, 0.6, 0.7, 0.5), scale)
+        figure.text(
+            0.01, 0.975, "flat: positions on a picture, not in a brain", fontsize=8.5, color=GREY, va="top"
+        )
+    return figure

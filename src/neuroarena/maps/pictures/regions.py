@@ -20,10 +20,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.path import Path as Outline
 
-_EMPTY = "#ececec"
+_EMPTY, _NO_REGION = "#e4e4e4", "#f7f7f7"
 _SIDES = {"lh": "left", "rh": "right", "left": "left", "right": "right"}
-# Drawn in the atlas but not regions of it.
-_OUTLINES = ("lateral", "medial", "NA", "corpuscallosum")
+# In the atlas but not regions of it: outlines of the hemispheres, and what is drawn inside of them.
+_OUTLINES = ("lateral", "medial")
+_INSIDE = ("NA", "corpuscallosum")
 _COMMANDS = {"M": 1, "L": 2, "C": 4, "Z": 79}
 
 
@@ -90,7 +91,8 @@ def draw_regions(values: Mapping[str, float], scale: Scale) -> Figure:
         figure = new_figure(7.6, 5.0)
         axes = place(figure, 0.2, 0.55, 1.35, 0.35)
         for name, outline in outlines.items():
-            colour = scale.colours(np.array([coloured[name]]))[0] if name in coloured else _EMPTY
+            empty = _NO_REGION if name.rpartition("_")[0] in _INSIDE else _EMPTY
+            colour = scale.colours(np.array([coloured[name]]))[0] if name in coloured else empty
             axes.add_patch(PathPatch(outline, facecolor=colour, edgecolor="white", linewidth=1.2))
         axes.set_xlim(low[0], high[0])
         axes.set_ylim(low[1], high[1])
