@@ -39,7 +39,7 @@ def test_a_board_is_published_every_quarter_of_an_hour_when_it_has_changed(arena
         outcome = connection.execute(select(SCHEDULE.c.outcome).where(SCHEDULE.c.name == "boards")).scalar()
         verify_events(connection)
     assert [row["content"]["rows"][0]["shown"] for row in rows] == pytest.approx([0.8, 0.9])
-    assert outcome == "1 of 1 boards changed"
+    assert outcome == "1 of 1 boards changed; pages made anew"
 
 
 def test_a_published_board_is_made_again_as_of_its_time(arena, token, clock, tmp_path):

@@ -85,7 +85,7 @@ def arena(tmp_path_factory: pytest.TempPathFactory) -> Arena:
 def make_client(arena: Arena, settings: Settings | None = None) -> TestClient:
     from jinja2 import ChoiceLoader, DictLoader
 
-    app = create_app(arena, settings, (*ROUTERS, router))
+    app = create_app(arena, settings, (router, *ROUTERS))
     environment = app.state.templates.environment
     form = {
         "form.html.j2": '{% extends "base.html.j2" %}{% block content %}<form>{{ csrf_field() }}</form>{% endblock %}'
@@ -126,7 +126,6 @@ def test_the_first_page_shows_the_phases(client: TestClient):
         ("/things/wrong", 400, "The name is wrong. Name another."),
         ("/things/broken", 500, "The server failed"),
         ("/rows?per_page=100000", 422, "per_page"),
-        ("/acts", 405, "does not take"),
         ("/signed-in", 401, "Sign in first."),
         ("/team", 401, "Sign in first."),
         ("/desk", 401, "Sign in first."),
@@ -145,6 +144,12 @@ def test_a_refusal_is_one_sentence_in_both_formats(
     assert as_json["status"] == status
     assert sentence in as_json["error"]
     assert "/secret/place" not in page.text
+
+
+def test_an_address_takes_only_what_it_is_for(client: TestClient):
+    refused = client.post("/index.json", headers={"Sec-Fetch-Site": "same-origin"})
+    assert refused.status_code == 405
+    assert refused.json()["error"] == "This address does not take such a request."
 
 
 def test_every_answer_carries_the_headers_of_security(arena: Arena, client: TestClient):

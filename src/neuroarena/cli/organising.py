@@ -135,6 +135,7 @@ def board(
     from neuroarena.board.terminal import print_board
     from neuroarena.competition import open_arena
     from neuroarena.competition.boards import find_phase, list_shown, rank_track
+    from neuroarena.competition.site_pages import publish_pages
     from neuroarena.competition.snapshots import publish_board
     from neuroarena.errors import InputError
 
@@ -146,6 +147,7 @@ def board(
         raise InputError("Name a phase with --phase, or ask for the ranking at the end with --final.")
     if publish:
         number = publish_board(arena, track, phase)
+        publish_pages(arena)
         print("Nothing has changed." if number is None else f"Published as board {number}.")
         return
     if find_phase(arena, phase).display == "full" or organiser:

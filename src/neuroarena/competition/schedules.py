@@ -12,7 +12,7 @@ from neuroarena.competition.arena import Arena
 from neuroarena.competition.queue import Fenced
 from neuroarena.competition.retention import remove_old_files
 from neuroarena.competition.rules import Timetable
-from neuroarena.competition.snapshots import publish_boards
+from neuroarena.competition.site_pages import publish_everything
 from neuroarena.competition.tables import SCHEDULE
 
 LEASE = datetime.timedelta(minutes=10)
@@ -50,7 +50,7 @@ def try_walls(arena: Arena) -> str:
 
 
 DUTIES: dict[str, Duty] = {
-    "boards": Duty("scorer", lambda table: 60 * table.board_minutes, publish_boards),
+    "boards": Duty("scorer", lambda table: 60 * table.board_minutes, publish_everything),
     "self-test": Duty("cpu", lambda table: 3600 * table.self_test_hours, try_walls),
     "retention": Duty("intake", lambda table: 3600 * table.retention_hours, remove_old_files),
 }

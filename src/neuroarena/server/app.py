@@ -12,13 +12,20 @@ from neuroarena.competition.arena import Arena
 from neuroarena.server import assets
 from neuroarena.server.guarding import Guard
 from neuroarena.server.origins import RefuseOtherSites, demand_token
+from neuroarena.server.published import PublishedPages
 from neuroarena.server.refusals import add_refusals
 from neuroarena.server.rendering import Templates
-from neuroarena.server.routes import overview
+from neuroarena.server.routes import boards, overview
 from neuroarena.server.settings import Settings
 
 # Every page of the server; a router that is not here does not exist.
-ROUTERS: tuple[APIRouter, ...] = (assets.router, overview.router)
+ROUTERS: tuple[APIRouter, ...] = (
+    assets.router,
+    overview.router,
+    boards.router,
+    # Pages of any name: last.
+    boards.text_router,
+)
 
 
 def create_app(
@@ -47,6 +54,7 @@ def create_app(
     )
     app.state.arena, app.state.settings = arena, settings
     app.state.templates = Templates(arena, settings)
+    app.state.published = PublishedPages(arena, app.state.templates)
     add_refusals(app)
     for router in routers:
         app.include_router(router)

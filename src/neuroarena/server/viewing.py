@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fastapi import Response
@@ -108,8 +109,23 @@ def is_signed_in(scope: Scope) -> bool:
     return who is not None and who.account is not None
 
 
+@dataclass(frozen=True)
+class Bytes:
+    """Public content that is sent many times: its bytes, the same compressed, and its ETag."""
+
+    plain: bytes
+    compressed: bytes | None
+    etag: str
+
+    @classmethod
+    def of(cls, content: bytes) -> Bytes:
+        """Compress some content once."""
+        compressed = gzip.compress(content, 6, mtime=0) if len(content) >= SMALLEST_COMPRESSED else None
+        return cls(content, compressed, make_etag(content))
+
+
 def make_answer(
-    scope: Scope, content: bytes, kind: str, *, status: int = 200, public: bool = False
+    scope: Scope, content: bytes | Bytes, kind: str, *, status: int = 200, public: bool = False
 ) -> Response:
     """Return bytes as an answer: with an ETag, compressed where that is safe, empty where the visitor has them.
 
@@ -117,14 +133,19 @@ def make_answer(
     """
     headers, asked = {"Cache-Control": PUBLIC if public else PRIVATE}, Headers(scope=scope)
     headers["Vary"] = "Accept, Accept-Encoding, Cookie"
+    if isinstance(content, Bytes):
+        known, plain = content, content.plain
+    else:
+        known, plain = None, content
     if public and status == 200:
-        headers["ETag"] = make_etag(content)
-        if has_already(asked, headers["ETag"]):
+        known = known or Bytes.of(plain)
+        headers["ETag"] = known.etag
+        if has_already(asked, known.etag):
             return Response(None, 304, headers)
-        if len(content) >= SMALLEST_COMPRESSED and accepts_gzip(asked):
-            content = gzip.compress(content, 6, mtime=0)
+        if known.compressed is not None and accepts_gzip(asked):
             headers["Content-Encoding"] = "gzip"
-    return Response(content, status, headers, media_type=kind)
+            return Response(known.compressed, status, headers, media_type=kind)
+    return Response(plain, status, headers, media_type=kind)
 
 
 def make_etag(content: bytes) -> str:

@@ -1,12 +1,15 @@
-"""The first page of a competition: its tracks and phases, and which of them is open."""
+"""The first page of a competition: its boards, or the phases to come."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from fastapi import Request, Response
+from starlette.concurrency import run_in_threadpool
 
+from neuroarena.competition.arena import Arena
 from neuroarena.competition.times import format_utc
+from neuroarena.server.routes.boards import answer_page, find_published
 from neuroarena.server.routing import OpenArena, PageRouter
 from neuroarena.server.viewing import View
 from neuroarena.server.visitors import Anyone
@@ -14,31 +17,16 @@ from neuroarena.server.visitors import Anyone
 router = PageRouter()
 
 
-class PhaseShape(BaseModel):
-    """A phase in the timeline."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    name: str
-    title: str
-    start_utc: str
-    end_utc: str
-    state: str
+@router.page("/")
+async def show_overview(request: Request, arena: OpenArena, who: Anyone) -> Response:
+    """Show every board at a glance; before the first was published, the phases."""
+    if await find_published(request).find("index") is None:
+        return await run_in_threadpool(make_preview, arena)
+    return await answer_page(request, who, "index")
 
 
-class OverviewShape(BaseModel):
-    """What the first page says."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    title: str
-    description: str | None
-    phases: list[PhaseShape]
-
-
-@router.page("/", shape=OverviewShape)
-def show_overview(arena: OpenArena, who: Anyone) -> View:  # noqa: ARG001 - the permission
-    """Show the phases and the boards of the competition."""
+def make_preview(arena: Arena) -> View:
+    """Return the first page of a competition that has not published a board yet."""
     with arena.store.reading() as connection:
         now = arena.store.clock(connection)
     competition = arena.competition
