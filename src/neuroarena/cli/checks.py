@@ -25,6 +25,11 @@ class SubmissionVerdict(Protocol):
         """Whether no rule is broken."""
         ...
 
+    @property
+    def official(self) -> bool:
+        """Whether the published board that the form belongs to would take it."""
+        ...
+
     def to_dict(self) -> dict[str, Any]:
         """Return the verdict as plain data."""
         ...
@@ -178,18 +183,29 @@ def submission(
     data: Data = None,
     split: Split = None,
     option: Option = None,
+    official: Annotated[
+        bool,
+        typer.Option(
+            "--official",
+            help="Accept what the family's published board accepts; rules of ours that are broken are named, "
+            "and boards mark them.",
+        ),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Judge a submission before it is sent, as the server will; exit code 2 when refused."""
     from neuroarena.benchmarks.faces import families_with
+    from neuroarena.errors import InputError
     from neuroarena.evaluation.submitted import load_benchmark_of_file
     from neuroarena.scoring import check_submission
 
     sys.path.insert(0, "")
     own_form = families_with("submission_check").get(benchmark)
     if own_form is not None:
-        _print_verdict(own_form(path), as_json)
+        _print_verdict(own_form(path), as_json, official)
         return
+    if official:
+        raise InputError(f'"{benchmark}" has no published board with rules of its own; leave --official out.')
     loaded = load_benchmark_of_file(benchmark, path, data, parse_values(option or []))
     truth = loaded.truth(loaded.split(split or loaded.splits[0]))
     found = check_submission(path, loaded.manifest, truth[["id"]])
@@ -246,10 +262,12 @@ def _print_leaks(report: LeakReport) -> None:
     print(f"{'no leak' if not count else '1 leak' if count == 1 else f'{count} leaks'} found")
 
 
-def _print_verdict(verdict: SubmissionVerdict, as_json: bool) -> None:
+def _print_verdict(verdict: SubmissionVerdict, as_json: bool, official: bool) -> None:
     if as_json:
         print_json(verdict.to_dict())
     else:
         print("\n".join(verdict.lines()))
-    if not verdict.accepted:
+    if official and verdict.official and not verdict.accepted and not as_json:
+        print("Accepted by the official rules; the board marks what breaks ours.")
+    if not (verdict.official if official else verdict.accepted):
         raise typer.Exit(2)
