@@ -203,4 +203,5 @@ _SHAPES: dict[str, Callable[[Any], Iterator[str]]] = {
     "submission_check": _function,
     "model_check": _function,
     "entry_rules": _function,
+    "views": _function,
 }

@@ -84,6 +84,9 @@ class Importer:
         Its own options, with a line of help each.
     rankable : bool
         False where unit scores were not published: what is read is a :class:`PublishedBoard`.
+    sort : callable, optional
+        ``paths -> [(paths, options), ...]``: what can stand on one board, and the options to read it with, for
+        those who show several boards beside each other.
     """
 
     title: str
@@ -91,6 +94,7 @@ class Importer:
     read: Callable[..., Imported | PublishedBoard]
     options: Mapping[str, str] = field(default_factory=dict)
     rankable: bool = True
+    sort: Callable[[Sequence[Path]], Sequence[tuple[Sequence[Path], Mapping[str, Any]]]] | None = None
 
 
 def find_importer(name: str) -> Importer:
@@ -186,8 +190,9 @@ def read_together(
     split: str | None = None,
     allow_mixed: bool = False,
     options: Mapping[str, Any] | None = None,
+    every_view: bool = False,
 ) -> Imported | PublishedBoard:
-    """Read results of ours and those that importers read, for one board.
+    """Read results of ours and those that importers read, for one board, or for several beside each other.
 
     Parameters
     ----------
@@ -199,6 +204,8 @@ def read_together(
         Whether entries of different definitions may stand side by side.
     options : mapping, optional
         Of the importer.
+    every_view : bool
+        Whether to read all that an importer can read of the paths, such as every level of its scores.
 
     Raises
     ------
@@ -209,6 +216,14 @@ def read_together(
     for name, paths in readers.items():
         if name is None:
             parts[None] = read_results(paths, split)
+            continue
+        sort = find_importer(name).sort if every_view else None
+        if sort is not None:
+            views = [
+                import_results(name, own, split=split, allow_mixed=allow_mixed, options=each)
+                for own, each in sort(paths)
+            ]
+            parts[name] = _join_views([view for view in views if isinstance(view, Imported)])
             continue
         read = import_results(name, paths, split=split, allow_mixed=allow_mixed, options=options or {})
         if isinstance(read, Imported):
@@ -221,3 +236,11 @@ def read_together(
                 "Pass it alone."
             )
     return merge_imported(parts)
+
+
+def _join_views(views: Sequence[Imported]) -> Imported:
+    """Put several views of the same paths together; in all but the first, what has no scores is left out."""
+    first, *others = views
+    more = [entry for view in others for entry in view.entries if entry.unit_scores is not None]
+    notes = dict.fromkeys(note for view in views for note in view.notes)
+    return Imported([*first.entries, *more], tuple(notes), first.extra, first.tables)

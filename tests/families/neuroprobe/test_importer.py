@@ -5,14 +5,19 @@ from __future__ import annotations
 import json
 import math
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from entry_making import make_entry
 from neuroarena.board.board import Board
+from neuroarena.board.entries import Entry
 from neuroarena.board.rules import Rules
+from neuroarena.board.site import build_site, read_sources
+from neuroarena.board.site.views import separate_views
 from neuroarena.errors import InputError
 from neuroarena.families.eeg2025.importer import entries_from_eeg2025
 from neuroarena.families.neuroprobe.importer import entries_from_neuroprobe
@@ -209,3 +214,51 @@ def test_the_final_board_of_2025_is_a_board_without_intervals(capsys: pytest.Cap
     assert "0.96381" in capsys.readouterr().out
     later = entries_from_eeg2025(FINAL_BOARD, deadline="2026-01-01T00:00:00Z")
     assert later.summary["n_late"] == 0
+
+
+@pytest.fixture
+def of_two_definitions(tmp_path: Path) -> Path:
+    submissions = tmp_path / "submissions"
+    for name, quality, definition in (("a", 0.7, "2025.09"), ("b", 0.6, "2025.10"), ("c", 0.65, "2025.10")):
+        write_submission(submissions / name, quality, definition=definition)
+    return submissions
+
+
+def test_folders_of_two_definitions_and_levels_are_read_for_boards_beside_each_other(
+    of_two_definitions: Path,
+):
+    sources = read_sources([of_two_definitions])
+    views = {(entry.benchmark.split("/")[0], entry.split) for entry in sources.entries}
+    assert views == {
+        (f"neuroprobe@{definition}", f"cross-session · {level}{definition}")
+        for definition in ("2025.09", "2025.10")
+        for level in ("", "single electrodes, ")
+    }
+
+
+@pytest.mark.drill
+def test_a_site_has_boards_of_every_definition_and_level(of_two_definitions: Path, tmp_path: Path):
+    sources = read_sources([of_two_definitions])
+    build_site(Board(sources.entries, QUICK), sources, tmp_path / "site")
+    index = (tmp_path / "site/index.html").read_text()
+    assert "neuroprobe@2025.10, single electrodes · 15 tasks" in index
+    boards = json.loads((tmp_path / "site/index.json").read_text())["boards"]
+    assert len(boards) == 4 * 16
+    assert {row["leader"] for row in boards if row["split"] == "cross-session · 2025.10"} == {
+        "Model c (Ada Example)"
+    }
+
+
+def test_multiclass_tasks_and_single_electrodes_are_views_of_their_own():
+    def entry(**options: Any) -> Entry:
+        made = make_entry("linear", [0.6], split="cross-session")
+        return replace(made, benchmark="neuroprobe@2025.10/onset", provenance={"options": options})
+
+    found = separate_views([entry(), entry(multiclass=True), entry(multiclass=True, level="electrode")])
+    assert [each.split for each in found] == [
+        "cross-session",
+        "cross-session · multiclass",
+        "cross-session · multiclass, single electrodes",
+    ]
+    assert found[2].provenance["split"] == "cross-session"
+    assert separate_views([entry(level="population")])[0].split == "cross-session"

@@ -18,7 +18,7 @@ from neuroarena.board.tree_views import tree_section
 from neuroarena.board.wording import verdict
 
 # As many boards are shown with their first rows; more are listed by task and split.
-MOST_CARDS, ROWS_OF_CARD = 9, 5
+MOST_CARDS, ROWS_OF_CARD = 12, 5
 
 
 def make_overview(content: Content, over_tracks: Mapping[str, Standings]) -> Page:
@@ -148,19 +148,25 @@ def _card(content: Content, ranking: Ranking) -> dict[str, Any]:
 
 
 def _grids(content: Content, rankings: Sequence[Ranking]) -> list[dict[str, Any]]:
-    """Return one table per family: tasks down, splits across, the leader of each in the cell."""
+    """Return one table per family and view: tasks down, splits across, the leader of each in the cell."""
     grids = []
-    for family in dict.fromkeys(one.family for one in rankings):
-        own = [one for one in rankings if one.family == family]
-        splits = list(dict.fromkeys(one.split for one in own))
-        by_place = {(one.task, one.split): one for one in own}
+    views = dict.fromkeys((one.family, content.views[one.split][1]) for one in rankings)
+    for family, view in views:
+        own = [one for one in rankings if one.family == family and content.views[one.split][1] == view]
+        splits = list(dict.fromkeys(content.views[one.split][0] for one in own))
+        by_place = {(one.task, content.views[one.split][0]): one for one in own}
         tasks = {one.task: one.manifest.title for one in own}
         rows = [
             {"task": title, "cells": [_cell(content, by_place.get((task, split))) for split in splits]}
             for task, title in tasks.items()
         ]
         first = own[0]
-        grids.append({"title": f"{family}@{first.definition}", "splits": splits, "rows": rows})
+        words = [
+            f"{family}@{first.definition}",
+            *(one for one in view.split(", ") if one != first.definition),
+        ]
+        title = f"{', '.join(one for one in words if one)} · {len(rows)} tasks"
+        grids.append({"title": title, "splits": splits, "rows": rows})
     return grids
 
 

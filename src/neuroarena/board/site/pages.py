@@ -91,6 +91,17 @@ class Content:
         return {heat.label: heat for contest in self.sources.contests for heat in contest.heats}
 
     @cached_property
+    def views(self) -> dict[str, tuple[str, str]]:
+        """Split as boards name it -> the split itself, and which view of it this is; "" for the usual one."""
+        return {
+            entry.split: (
+                str(entry.provenance.get("split") or entry.split),
+                str(entry.provenance.get("view") or ""),
+            )
+            for entry in self.sources.entries
+        }
+
+    @cached_property
     def all_texts(self) -> tuple[TextPage, ...]:
         """Pages that somebody wrote; those of a competition, unless there is one of the same address."""
         taken = {text.slug for text in self.texts}

@@ -10,6 +10,7 @@ from pathlib import Path
 from neuroarena.board.entries import Entry
 from neuroarena.board.importing import Imported, merge_imported, read_together, sort_paths
 from neuroarena.board.site.contests import Contest, check_labels
+from neuroarena.board.site.views import separate_views
 from neuroarena.errors import InputError
 from neuroarena.evaluation.results import find_results
 from neuroarena.fingerprint import digest, file_digest
@@ -65,13 +66,14 @@ def read_sources(
     check_labels(contests)
     found = _distinct(paths)
     readers = sort_paths(found)
-    read = read_together(readers, allow_mixed=allow_mixed)
+    read = read_together(readers, allow_mixed=allow_mixed, every_view=True)
     if not isinstance(read, Imported):
         raise InputError(
             f"{found[0]}: this board was published without unit scores, so no site can say which differences are "
             "real. Pass results or submissions."
         )
-    parts: dict[str | None, Imported] = {None: read}
+    separated = separate_views(read.entries, by_definition=not allow_mixed)
+    parts: dict[str | None, Imported] = {None: Imported(separated)}
     parts |= {contest.name: Imported(contest.list_entries()) for contest in contests}
     content = [_digest_of_reader(name, own) for name, own in readers.items()]
     content += [contest.digest for contest in contests]

@@ -30,6 +30,7 @@ class Neuroprobe:
     pretraining_rules = "neuroarena.families.neuroprobe.pretraining:RULES"
     submission_check = "neuroarena.families.neuroprobe.submission_verdict:check_submission"
     demo = "neuroarena.families.neuroprobe.demonstration:DEMO"
+    views = "neuroarena.families.neuroprobe.views:name_view"
     maps = "neuroarena.families.neuroprobe.maps:MAPS"
     known_leaks = (
         ("order", "length"),

@@ -27,6 +27,7 @@ from neuroarena.families.neuroprobe.submissions import (
     split_name,
     submission_units,
 )
+from neuroarena.families.neuroprobe.views import sort_folders
 
 # Values of the author field when nobody is named.
 _NOBODY = ("", "-", "N/A", "n/a")
@@ -257,5 +258,6 @@ IMPORTERS = {
         recognises=is_submission,
         read=read_leaderboard,
         options={"level": "Which scores of a submission: population (the default) or electrode."},
+        sort=lambda paths: sort_folders([folder for path in paths for folder in _folders_in(Path(path))]),
     )
 }
