@@ -151,6 +151,11 @@ def test_slow_labels_and_few_draws_are_said(cache):
     notes = " ".join(compute_map([slow], settings=MapSettings(draws=19), cache=cache).notes)
     assert "change slowly" in notes
     assert "19 draws: no p value is below 0.05" in notes
+    events["value"] = ["c0", "c1"] * (N_EVENTS // 2)
+    ruled = Benchmark.from_events(
+        signals, rate_hz=RATE, events=events, window_s=(0, 1), split="blocked-2-folds", metric="auroc"
+    )
+    assert "alternate by a rule" in compute_map([ruled], settings=MapSettings(draws=0), cache=cache).notes[0]
     assert not compute_map([_benchmark()], settings=MapSettings(draws=0), cache=cache).notes
 
 

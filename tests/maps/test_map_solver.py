@@ -46,16 +46,15 @@ def _halves(n_items):
 )
 def test_the_observed_map_equals_scikit_learn_to_four_digits(n_features, correlated):
     layout, order = _halves(2 * HALF)
-    for seed in range(3):
-        values, labels = _cell(n_features, seed, correlated)
-        found = decode_cell(values[order], layout, {"a": labels[order]}, {}, np.zeros((0, 2), dtype=int))
-        for fold in range(2):
-            train, test = (part[fold][np.argsort(order)] for part in (layout.train, layout.test))
-            peer = make_pipeline(StandardScaler(), LogisticRegression(tol=1e-8, max_iter=10_000))
-            peer.fit(values[train].astype(float), labels[train])
-            expected = roc_auc_score(labels[test], peer.decision_function(values[test].astype(float)))
-            assert 0.5 < expected < 0.999
-            assert found["a"].observed[fold] == pytest.approx(expected, abs=1e-4)
+    values, labels = _cell(n_features, 0, correlated)
+    found = decode_cell(values[order], layout, {"a": labels[order]}, {}, np.zeros((0, 2), dtype=int))
+    for fold in range(2):
+        train, test = (part[fold][np.argsort(order)] for part in (layout.train, layout.test))
+        peer = make_pipeline(StandardScaler(), LogisticRegression(tol=1e-8, max_iter=10_000))
+        peer.fit(values[train].astype(float), labels[train])
+        expected = roc_auc_score(labels[test], peer.decision_function(values[test].astype(float)))
+        assert 0.5 < expected < 0.999
+        assert found["a"].observed[fold] == pytest.approx(expected, abs=1e-4)
 
 
 def test_the_null_refits_a_ridge_to_labels_that_are_shifted_within_folds():
@@ -94,8 +93,8 @@ def test_ranks_of_many_rows_are_exact_with_and_without_ties():
 
 def test_one_product_ranks_every_shift_of_the_labels():
     rng = np.random.default_rng(2)
-    scores, labels = rng.standard_normal(301).round(1), rng.integers(0, 2, 301)
-    expected = [roc_auc_score(np.roll(labels, shift), scores) for shift in range(301)]
+    scores, labels = rng.standard_normal(101).round(1), rng.integers(0, 2, 101)
+    expected = [roc_auc_score(np.roll(labels, shift), scores) for shift in range(101)]
     assert np.abs(auroc_of_shifts(scores, labels) - expected).max() < 1e-7
 
 

@@ -14,6 +14,7 @@ from neuroarena.cli.output import print_json, print_table
 
 if TYPE_CHECKING:
     from neuroarena.maps.grid import MapGrid
+    from neuroarena.maps.settings import MapSettings
 
 Source = Annotated[
     str | None,
@@ -47,11 +48,48 @@ Null = Annotated[
         "--null", min=0, metavar="N", help="Draws of the null, 19 or more; 0 for a map without one."
     ),
 ]
+Recording = Annotated[
+    Path | None,
+    typer.Option("--recording", metavar="FILE|BIDS", help="Your own recordings, in place of a benchmark."),
+]
+Events = Annotated[
+    Path | None,
+    typer.Option(
+        "--events",
+        metavar="FILE",
+        help="Their events: a .tsv, .csv or .parquet with onset in seconds; by default those of the recordings.",
+    ),
+]
+Target = Annotated[
+    str | None, typer.Option("--target", metavar="COLUMN", help="Column of the events that is decoded.")
+]
+Classes = Annotated[
+    str | None, typer.Option("--classes", metavar="A,B", help="Only these values of the target.")
+]
+Folds = Annotated[
+    int | None,
+    typer.Option("--folds", metavar="N", help="Most folds in time of your own recordings; by default 5."),
+]
+HighPass = Annotated[
+    float | None,
+    typer.Option(
+        "--high-pass",
+        min=0,
+        metavar="HZ",
+        help="Remove slower drifts of your own recordings; by default 0.5 Hz for voltage, 0 leaves them.",
+    ),
+]
 Out = Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Folder to write into.")]
 
 
 def map_things(
     source: Source = None,
+    recording: Recording = None,
+    events: Events = None,
+    target: Target = None,
+    classes: Classes = None,
+    folds: Folds = None,
+    high_pass: HighPass = None,
     out: Out = Path("map"),
     split: options.Split = None,
     data: options.Data = None,
@@ -78,9 +116,20 @@ def map_things(
     from neuroarena.maps.settings import MapSettings
 
     options.check_out(out)
-    if source is None:
-        raise InputError("Name a benchmark to compute a map of, or a folder with a map to draw.")
-    if _holds_map(source):
+    own = {
+        "--events": events,
+        "--target": target,
+        "--classes": classes,
+        "--folds": folds,
+        "--high-pass": high_pass,
+    }
+    if (source is None) == (recording is None):
+        raise InputError(
+            "Name a benchmark to compute a map of, a folder with a map to draw, or your own --recording; one of them."
+        )
+    if recording is None:
+        options.refuse_unused(own, "anything but --recording")
+    if source is not None and _holds_map(source):
         _show(source, as_json)
         return
     chosen: Any = features
@@ -92,8 +141,12 @@ def map_things(
         scheduler=scheduler,
         options=options.parse_values(engine_option or []),
     )
-    grid = _compute(source, split, data, option or [], settings, cache=cache, engine=where)
-    _finish(grid, out, as_json)
+    told = {"cache": cache, "engine": where}
+    if recording is not None:
+        options.refuse_unused({"--split": split, "--data": data, "-O": option or []}, "--recording")
+        _finish(_compute_own(recording, own, settings, told), out, as_json)
+    elif source is not None:
+        _finish(_compute(source, split, data, option or [], settings, told), out, as_json)
 
 
 def _holds_map(source: str) -> bool:
@@ -112,7 +165,12 @@ def _show(source: str, as_json: bool) -> None:
 
 
 def _compute(
-    source: str, split: str | None, data: str | None, option: list[str], settings: Any, **told: Any
+    source: str,
+    split: str | None,
+    data: str | None,
+    option: list[str],
+    settings: MapSettings,
+    told: dict[str, Any],
 ) -> MapGrid:
     from neuroarena.benchmarks import load_benchmarks, resolve
     from neuroarena.benchmarks.faces import find_face
@@ -124,6 +182,24 @@ def _compute(
     family = find_face(resolve(source)[0], "maps")
     with TerminalProgress() as progress:
         return compute_map(loaded, split, settings, family=family, data=data, progress=progress, **told)
+
+
+def _compute_own(
+    recording: Path, own: dict[str, Any], settings: MapSettings, told: dict[str, Any]
+) -> MapGrid:
+    from neuroarena.errors import InputError
+    from neuroarena.evaluation import TerminalProgress
+    from neuroarena.maps.compute import compute_map
+    from neuroarena.maps.own import FOLDS, OwnQuestion, own_benchmark
+
+    if own["--target"] is None:
+        raise InputError("Say which column of the events is decoded, with --target COLUMN.")
+    classes = tuple(each.strip() for each in own["--classes"].split(",")) if own["--classes"] else ()
+    folds = FOLDS if own["--folds"] is None else own["--folds"]
+    question = OwnQuestion(own["--target"], classes, folds, own["--high-pass"])
+    benchmark, filled = own_benchmark(recording, own["--events"], question, settings)
+    with TerminalProgress() as progress:
+        return compute_map([benchmark], settings=filled, progress=progress, **told)
 
 
 def _finish(grid: MapGrid, out: Path, as_json: bool) -> None:

@@ -146,8 +146,8 @@ def _place_electrodes(sessions: Sequence[SessionPlan], family: FamilyMaps, data:
                 if set(names) <= set(source.recording.channels["name"]):
                     recording = source.recording
         view = recording.select([name for name in names if name in set(recording.channels["name"])])
-        path = Path(recording.name)
-        placement = place_recording(view, path if path.is_file() else None)
+        # Tables of positions lie beside a file, where the recording is one.
+        placement = place_recording(view, getattr(recording._source, "path", None))
         table = electrode_table(view.channels["name"].tolist(), subject, placement)
         regions = view.channels["region"].fillna("").astype(str)
         tables.append(table.assign(region=regions.to_numpy()) if (regions != "").any() else table)

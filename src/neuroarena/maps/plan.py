@@ -19,7 +19,7 @@ from neuroarena.maps.decoding import FoldLayout
 from neuroarena.maps.job import ItemSource, MapJob
 from neuroarena.maps.labels import label_tasks
 from neuroarena.maps.settings import MapSettings
-from neuroarena.maps.shifts import correlation_time, describe_slow_labels, draw_shifts
+from neuroarena.maps.shifts import correlation_time, describe_slow_labels, draw_shifts, repeats_itself
 from neuroarena.maps.time_axis import TimeAxis
 from neuroarena.recordings import Recording
 from neuroarena.recordings.bids import INTRACRANIAL
@@ -172,8 +172,13 @@ class Planner:
         shifts = self._shifts(items, stretches)
         tau = {task: correlation_time(truth) for task, truth in kept.items()}
         shortest = min(map(len, stretches))
-        for task in kept:
+        for task, truth in kept.items():
             self._slow.setdefault(task, []).append((shown, tau[task], shortest))
+            if repeats_itself(truth[order][stretches[0]]):
+                self.notes.append(
+                    f"{task} in session {shown}: the labels alternate by a rule, so that some shifts reproduce them. "
+                    "The null cannot tell such a design from chance, and p values are too large."
+                )
         work = _Work(layout, {task: truth[order] for task, truth in kept.items()}, shifts)
         jobs = tuple(self._jobs(items, electrodes, work, f"{self.name} {shown}"))
         return SessionPlan(tuple(kept), shown, subject, electrodes, jobs, int(test.sum()), tau)

@@ -10,6 +10,8 @@ from scipy.fft import irfft, next_fast_len, rfft
 
 # Where labels stay the same for longer than this share of a fold, the null becomes liberal.
 SLOWEST = 1 / 50
+# Correlation of labels with themselves, shifted, from which on the two are the same for a null.
+_REPEATED = 0.9
 
 
 def draw_shifts(seed: int, draws: int, items: Sequence[str]) -> np.ndarray:
@@ -64,6 +66,19 @@ def correlation_time(labels: np.ndarray) -> float:
     place, values = int(below[0]), kept / kept[0]
     # Between two lags, on a straight line.
     return float(place - (1 / np.e - values[place]) / (values[place - 1] - values[place]))
+
+
+def repeats_itself(labels: np.ndarray) -> bool:
+    """Return whether labels alternate by a rule, so that a shift reproduces them.
+
+    Examples
+    --------
+    >>> repeats_itself(np.array([0, 1] * 20)), repeats_itself(np.random.default_rng(0).integers(0, 2, 40))
+    (True, False)
+    """
+    centred = labels - labels.mean()
+    around = irfft(np.abs(rfft(centred)) ** 2, len(centred))
+    return bool(around[0] > 0 and around[1:].max(initial=0.0) > _REPEATED * around[0])
 
 
 def describe_slow_labels(task: str, sessions: Sequence[tuple[str, float, int]]) -> str | None:

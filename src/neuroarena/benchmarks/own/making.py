@@ -11,7 +11,7 @@ from neuroarena.benchmarks.benchmark import Benchmark
 from neuroarena.benchmarks.own.definition import Definition, read_rules
 from neuroarena.benchmarks.own.pieces import Piece
 from neuroarena.benchmarks.own.sources import Reading, find_pieces
-from neuroarena.benchmarks.own.splitting import split_rules
+from neuroarena.benchmarks.own.splitting import SplitRule, split_rules
 from neuroarena.benchmarks.own.stacks import find_stacks
 from neuroarena.benchmarks.own.table import OwnExamples, make_examples
 from neuroarena.errors import InputError, UnknownName
@@ -64,7 +64,12 @@ def _take_reading(rules: Mapping[str, Any], where: str) -> tuple[Reading, dict[s
     return Reading(**reading), told
 
 
-def make_benchmark(pieces: Sequence[Piece], definition: Definition, where: str) -> Benchmark:
+def make_benchmark(
+    pieces: Sequence[Piece],
+    definition: Definition,
+    where: str,
+    rules: Mapping[str, SplitRule] | None = None,
+) -> Benchmark:
     """Make a benchmark of pieces.
 
     Parameters
@@ -73,13 +78,15 @@ def make_benchmark(pieces: Sequence[Piece], definition: Definition, where: str) 
     definition : Definition
     where : str
         What messages begin with.
+    rules : mapping of str to callable, optional
+        Split rules in place of those that the definition names.
 
     Raises
     ------
     InputError
         Whatever is wrong with data or rules, by name.
     """
-    rules = split_rules(definition, where)
+    rules = split_rules(definition, where) if rules is None else rules
     prediction = _prediction_of(definition.metric, where)
     made = make_examples(pieces, definition, prediction == "number", where)
     used = set(made.table["recording"])
