@@ -13,6 +13,7 @@ from neuroarena.cli.completion import complete_benchmarks
 from neuroarena.cli.output import print_json, print_table
 
 if TYPE_CHECKING:
+    from neuroarena.evaluation.engines import Engine
     from neuroarena.maps.grid import MapGrid
     from neuroarena.maps.settings import MapSettings
 
@@ -110,43 +111,58 @@ def map_things(
     as_json: options.Json = False,
 ) -> None:
     """Compute a map of electrodes and time bins with its null, or draw one that was computed."""
-    from neuroarena.errors import InputError
-    from neuroarena.evaluation import available_cores
-    from neuroarena.evaluation.engines import make_engine
-    from neuroarena.maps.settings import MapSettings
-
     options.check_out(out)
-    own = {
-        "--events": events,
-        "--target": target,
-        "--classes": classes,
-        "--folds": folds,
-        "--high-pass": high_pass,
-    }
+    own: dict[str, Any] = {"--events": events, "--target": target, "--classes": classes, "--folds": folds}
+    own["--high-pass"] = high_pass
+    _check_source(source, recording, own, {"--split": split, "--data": data, "-O": option or []})
+    if source is not None and _holds_map(source):
+        _show(source, as_json)
+        return
+    settings = _read_settings(window, stride, tmin, tmax, features, null, seed)
+    elsewhere = {"pack": pack, "scheduler": scheduler, "options": options.parse_values(engine_option or [])}
+    told = {"cache": cache, "engine": _choose_engine(engine, workers, elsewhere)}
+    if recording is not None:
+        grid = _compute_own(recording, own, settings, told)
+    else:
+        grid = _compute(str(source), split, data, option or [], settings, told)
+    _finish(grid, out, as_json)
+
+
+def _check_source(
+    source: str | None, recording: Path | None, own: dict[str, Any], of_benchmarks: dict[str, Any]
+) -> None:
+    """Refuse a command that names nothing, or two things, or options of the other."""
+    from neuroarena.errors import InputError
+
     if (source is None) == (recording is None):
         raise InputError(
             "Name a benchmark to compute a map of, a folder with a map to draw, or your own --recording; one of them."
         )
     if recording is None:
         options.refuse_unused(own, "anything but --recording")
-    if source is not None and _holds_map(source):
-        _show(source, as_json)
-        return
-    chosen: Any = features
-    settings = MapSettings(window, stride, tmin, tmax, chosen, null, seed)
-    where = make_engine(
-        engine,
-        workers=workers or available_cores(),
-        pack=pack,
-        scheduler=scheduler,
-        options=options.parse_values(engine_option or []),
-    )
-    told = {"cache": cache, "engine": where}
-    if recording is not None:
-        options.refuse_unused({"--split": split, "--data": data, "-O": option or []}, "--recording")
-        _finish(_compute_own(recording, own, settings, told), out, as_json)
-    elif source is not None:
-        _finish(_compute(source, split, data, option or [], settings, told), out, as_json)
+    else:
+        options.refuse_unused(of_benchmarks, "--recording")
+
+
+def _read_settings(
+    window: float | None,
+    stride: float | None,
+    tmin: float | None,
+    tmax: float | None,
+    features: Any,
+    null: int,
+    seed: int,
+) -> MapSettings:
+    from neuroarena.maps.settings import MapSettings
+
+    return MapSettings(window, stride, tmin, tmax, features, null, seed)
+
+
+def _choose_engine(name: str, workers: int | None, elsewhere: dict[str, Any]) -> Engine:
+    from neuroarena.evaluation import available_cores
+    from neuroarena.evaluation.engines import make_engine
+
+    return make_engine(name, workers=workers or available_cores(), **elsewhere)
 
 
 def _holds_map(source: str) -> bool:
