@@ -62,7 +62,7 @@ def show_signed_in(who: SignedIn) -> View:
     return View("refusal.html.j2", "Yours", {"status": 200, "error": who.name})
 
 
-@router.page("/team")
+@router.page("/crew")
 def show_team(who: TeamMember) -> View:
     return View("refusal.html.j2", "Your team", {"status": 200, "error": str(who.team)})
 
@@ -74,7 +74,7 @@ def show_desk(who: OrganiserOnly) -> View:
 
 @router.action("/submitting")
 def act_for_team(who: SubmittingMember) -> Done:
-    return Done("/team", {"team": who.team})
+    return Done("/crew", {"team": who.team})
 
 
 @pytest.fixture(scope="module")
@@ -127,7 +127,7 @@ def test_the_first_page_shows_the_phases(client: TestClient):
         ("/things/broken", 500, "The server failed"),
         ("/rows?per_page=100000", 422, "per_page"),
         ("/signed-in", 401, "Sign in first."),
-        ("/team", 401, "Sign in first."),
+        ("/crew", 401, "Sign in first."),
         ("/desk", 401, "Sign in first."),
     ],
 )
@@ -184,7 +184,7 @@ def test_a_public_page_is_compressed_and_sent_once(client: TestClient):
 
 def test_a_private_page_is_never_kept_or_compressed(arena: Arena, client: TestClient):
     mine = client.get(
-        "/team", headers={"Authorization": f"Bearer {join(arena, 'blues')}", "Accept-Encoding": "gzip"}
+        "/crew", headers={"Authorization": f"Bearer {join(arena, 'blues')}", "Accept-Encoding": "gzip"}
     )
     assert mine.headers["cache-control"] == "private, no-store"
     assert "etag" not in mine.headers
@@ -241,14 +241,14 @@ def test_an_act_answers_a_browser_with_a_redirect_and_a_program_with_json(client
 def test_a_token_says_which_team_asks(arena: Arena, client: TestClient):
     token = join(arena, "reds")
     bearer = {"Authorization": f"Bearer {token}"}
-    assert client.get("/team.json", headers=bearer).json()["error"] == "reds"
+    assert client.get("/crew.json", headers=bearer).json()["error"] == "reds"
     assert client.post("/submitting.json", headers=bearer).json() == {"team": "reds"}
     assert client.get("/desk.json", headers=bearer).status_code == 403
     reading = {"Authorization": f"Bearer {issue_token(arena, 'reds', scope='read')}"}
-    assert client.get("/team.json", headers=reading).status_code == 200
+    assert client.get("/crew.json", headers=reading).status_code == 200
     assert client.post("/submitting.json", headers=reading).status_code == 403
     revoke_token(arena, token.partition(".")[0])
-    assert client.get("/team.json", headers=bearer).status_code == 401
+    assert client.get("/crew.json", headers=bearer).status_code == 401
     assert client.get("/", headers=bearer).status_code == 401
 
 

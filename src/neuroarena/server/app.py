@@ -9,20 +9,26 @@ from starlette.middleware import Middleware
 
 from neuroarena import __version__
 from neuroarena.competition.arena import Arena
+from neuroarena.competition.people.letters import make_sender
 from neuroarena.server import assets
 from neuroarena.server.guarding import Guard
 from neuroarena.server.origins import RefuseOtherSites, demand_token
 from neuroarena.server.published import PublishedPages
 from neuroarena.server.refusals import add_refusals
 from neuroarena.server.rendering import Templates
-from neuroarena.server.routes import boards, overview
+from neuroarena.server.routes import accounts, boards, overview, submissions, submitting, teams
 from neuroarena.server.settings import Settings
+from neuroarena.server.sign_ins import make_rates
 
 # Every page of the server; a router that is not here does not exist.
 ROUTERS: tuple[APIRouter, ...] = (
     assets.router,
     overview.router,
     boards.router,
+    accounts.router,
+    teams.router,
+    submitting.router,
+    submissions.router,
     # Pages of any name: last.
     boards.text_router,
 )
@@ -55,6 +61,8 @@ def create_app(
     app.state.arena, app.state.settings = arena, settings
     app.state.templates = Templates(arena, settings)
     app.state.published = PublishedPages(arena, app.state.templates)
+    app.state.rates, app.state.send = make_rates(settings), make_sender(settings.mail, arena.folder)
+    app.state.streams = {}
     add_refusals(app)
     for router in routers:
         app.include_router(router)

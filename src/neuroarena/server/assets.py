@@ -13,7 +13,7 @@ from neuroarena.server.viewing import make_answer
 from neuroarena.server.visitors import Anyone
 
 # Files of the folder `assets`; name a new one here.
-OWN: tuple[str, ...] = ()
+OWN: tuple[str, ...] = ("people.css", "people.js")
 TYPES = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8"}
 router = APIRouter()
 

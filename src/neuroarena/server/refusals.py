@@ -11,6 +11,7 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict
 from starlette.exceptions import HTTPException
 
+from neuroarena.competition.people.rates import TooOften
 from neuroarena.errors import InputError, NeuroarenaError
 from neuroarena.server.viewing import View
 
@@ -71,6 +72,7 @@ def add_refusals(app: FastAPI) -> None:
 
     on(Refusal)(lambda error: make_refusal(error.status, str(error), error.headers))
     on(InputError)(lambda error: make_refusal(400, str(error)))
+    on(TooOften)(lambda error: make_refusal(429, str(error), {"Retry-After": str(error.retry_after_s)}))
     on(NeuroarenaError)(_record)
     on(RequestValidationError)(lambda error: make_refusal(422, describe_invalid(error)))
     on(HTTPException)(

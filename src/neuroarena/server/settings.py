@@ -55,7 +55,9 @@ class ServerLimits(SettingsPart):
         default=2**18, ge=2**10, le=2**26, description="Largest body of a request that is not an upload"
     )
     sign_ins: int = Field(
-        default=10, ge=1, description="Attempts to sign in, per address and account, in a quarter of an hour"
+        default=10,
+        ge=1,
+        description="Wrong passwords for one account in a quarter of an hour; six times as many from one address",
     )
     letters: int = Field(default=5, ge=1, description="Letters to one address in an hour")
     uploads: int = Field(

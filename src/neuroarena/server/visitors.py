@@ -10,12 +10,14 @@ from fastapi import Depends, Request
 from starlette.concurrency import run_in_threadpool
 
 from neuroarena.competition.arena import Arena
+from neuroarena.competition.people.sessions import find_person
 from neuroarena.competition.teams import read_team, read_token
 from neuroarena.errors import InputError
 from neuroarena.server.refusals import Refusal
 from neuroarena.server.settings import Settings
 
 SESSION_COOKIE = "session"
+TOKEN = "token"
 
 
 @dataclass(frozen=True)
@@ -41,17 +43,27 @@ class Visitor:
     captain: bool = False
     scope: str = "read"
 
+    @property
+    def organises(self) -> bool:
+        """Whether pages show the way to the organisers' desk."""
+        return False
+
 
 @dataclass(frozen=True)
 class Member(Visitor):
     """Somebody who has signed in, in a team or not yet, or a program with the token of a team."""
 
-    account: str = "token"
+    account: str = TOKEN
 
 
 @dataclass(frozen=True)
 class Organiser(Member):
     """Somebody who runs the competition."""
+
+    @property
+    def organises(self) -> bool:
+        """Whether pages show the way to the organisers' desk."""
+        return True
 
 
 VISITOR = Visitor()
@@ -78,8 +90,18 @@ def resolve_bearer(request: Request, arena: Arena, settings: Settings) -> Visito
     return Member(name=str(read_team(arena, team)["name"]), team=team, scope=scope)
 
 
+def resolve_session(request: Request, arena: Arena, settings: Settings) -> Visitor | None:
+    """Return the person behind the cookie of a session; an old cookie is a visitor's."""
+    secret = request.cookies.get(f"{settings.cookie_prefix}{SESSION_COOKIE}", "")
+    person = find_person(arena, secret) if secret else None
+    if person is None:
+        return None
+    kind = Organiser if person.organiser else Member
+    return kind(person.account, person.name, person.team, person.captain, "submit")
+
+
 # Asked in this order; the first that knows says who it is.
-RESOLVERS: tuple[Resolver, ...] = (resolve_bearer,)
+RESOLVERS: tuple[Resolver, ...] = (resolve_bearer, resolve_session)
 
 
 async def find_who(request: Request) -> Visitor:
@@ -134,6 +156,27 @@ async def require_submitting(who: TeamMember) -> Member:
 SubmittingMember = Annotated[Member, Depends(require_submitting)]
 
 
+async def require_person(who: SignedIn) -> Member:
+    """Return who has signed in with a password, or refuse: a program's token opens no account."""
+    if who.account == TOKEN:
+        raise Refusal(403, "This is for people who sign in, and not for tokens.")
+    return who
+
+
+SignedInPerson = Annotated[Member, Depends(require_person)]
+
+
+async def require_captain(who: SignedInPerson) -> Member:
+    """Return the captain of a team, or refuse."""
+    await require_team(who)
+    if not who.captain:
+        raise Refusal(403, "Only the captain of your team may do this.")
+    return who
+
+
+CaptainOnly = Annotated[Member, Depends(require_captain)]
+
+
 async def require_organiser(who: SignedIn) -> Organiser:
     """Return who runs the competition, or refuse."""
     if not isinstance(who, Organiser):
@@ -142,4 +185,12 @@ async def require_organiser(who: SignedIn) -> Organiser:
 
 
 OrganiserOnly = Annotated[Organiser, Depends(require_organiser)]
-PERMISSIONS = (find_who, require_member, require_team, require_submitting, require_organiser)
+PERMISSIONS = (
+    find_who,
+    require_member,
+    require_team,
+    require_submitting,
+    require_person,
+    require_captain,
+    require_organiser,
+)
