@@ -12,10 +12,10 @@ from neuroarena.board.site.board_pages import make_rows, summarise_boards
 from neuroarena.board.site.contests import Contest, Heat
 from neuroarena.board.site.leads import describe_lead
 from neuroarena.board.site.pages import Content, Page
-from neuroarena.board.site.shown_pages import describe_shown_lead
+from neuroarena.board.site.shown_pages import describe_shown_lead, format_shown
 from neuroarena.board.standings import Standings
 from neuroarena.board.tree_views import tree_section
-from neuroarena.board.wording import verdict
+from neuroarena.board.wording import clean_name, verdict
 
 # As many boards are shown with their first rows; more are listed by task and split.
 MOST_CARDS, ROWS_OF_CARD = 12, 5
@@ -122,13 +122,25 @@ def _summarise_contest(content: Content, contest: Contest) -> dict[str, Any]:
 
 
 def _shown_card(content: Content, heat: Heat) -> dict[str, Any]:
+    rows = heat.shown or ()
     return {
         "title": heat.title,
         "address": content.boards[heat.label],
         "lead": describe_shown_lead(heat),
         "metric": heat.metric,
-        "rows": [],
-        "more": len(heat.shown or ()),
+        "rows": [
+            {
+                "rank": row.rank or "–",
+                "team": clean_name(row.team),
+                "score": format_shown(row.shown),
+                "tie": "",
+                "bar": None,
+                "floor": False,
+                "address": content.entries.get(row.team),
+            }
+            for row in rows[:ROWS_OF_CARD]
+        ],
+        "more": max(0, len(rows) - ROWS_OF_CARD),
         "simulated": heat.simulated,
     }
 
