@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -45,6 +46,8 @@ def _serve_demo(folder: Path | None, said: dict[str, Any]) -> None:
     from neuroarena.server.settings import read_server_settings
 
     print("Simulating a competition ...", file=sys.stderr)
+    # The judge and the temporary folder are ours to end, whichever signal ends the server.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     with demonstrating(folder) as made:
         print("\n".join(describe_demonstration(made)))
         run_server(made.arena, read_server_settings(made.arena.folder).model_copy(update=said))

@@ -57,12 +57,12 @@ def publish_contest(arena: Arena, as_of: datetime.datetime | None = None) -> Con
     competition = arena.competition
     heats: list[Heat] = []
     entries: list[Entry] = []
-    for track in competition.tracks:
-        for phase in reversed(competition.phases):
-            if not phase.takes(track.name) or phase.start > time:
-                continue
-            if phase == competition.final_phase:
+    for phase in reversed([phase for phase in competition.phases if phase.start <= time]):
+        tracks = [track for track in competition.tracks if phase.takes(track.name)]
+        if phase == competition.final_phase:
+            for track in tracks:
                 _add(heats, entries, _rank_finally(arena, track, phase, time))
+        for track in tracks:
             _add(heats, entries, _show_phase(arena, track, phase, time))
     with arena.store.reading() as connection:
         teams = _count_teams(connection, time)

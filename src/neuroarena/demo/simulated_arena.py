@@ -17,7 +17,7 @@ from neuroarena.competition.intake import submit
 from neuroarena.competition.opening import open_competition
 from neuroarena.competition.people.accounts import create_account
 from neuroarena.competition.sealing import keep_truth
-from neuroarena.competition.snapshots import publish_boards
+from neuroarena.competition.site_pages import publish_everything
 from neuroarena.competition.teams import accept_terms, add_team, issue_token
 from neuroarena.competition.worker import work
 from neuroarena.demo.simulated_tracks import TRACKS, SimulatedTrack
@@ -95,7 +95,7 @@ def make_demonstration(folder: Path, now: datetime.datetime | None = None, seed:
         "Everything here is simulated: tracks, teams and scores. Sign in, submit a file, and watch it being judged.",
         actor="organiser",
     )
-    publish_boards(past)
+    publish_everything(past)
     past.store.close()
     arena = open_arena(folder)
     good, bad = _write_examples(folder, truths["commands"], rng)
@@ -145,7 +145,7 @@ def _write_competition(moment: datetime.datetime) -> str:
         *_phase(PILOT, "Sealed pilot", start, middle),
         "sealed = true",
         'display = "ladder"',
-        "steps = { commands = 0.02, sleep-onset = 5.0, typing = 0.01 }",
+        "steps = { commands = 0.02, sleep-onset = 5.0, typing = 1.0 }",
         *_phase(OPEN, "Open phase", middle, end),
         "per_day = 50",
     ]
