@@ -19,6 +19,7 @@ BENCHES = (
     "bench_board",
     "bench_scoring",
     "bench_competition",
+    "bench_server",
     "bench_sandbox",
     "bench_brainscore",
     "bench_eeg2025",

@@ -7,7 +7,7 @@ in the place of the one before in a single transaction: nobody ever sees half of
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, func, select
@@ -62,7 +62,7 @@ def publish_pages(arena: Arena) -> bool:
         return False
     rows = list(make_rows(read_content(arena, contest)))
     with arena.store.writing("boards") as connection:
-        return _replace(connection, edition, rows)
+        return replace_edition(connection, edition, rows)
 
 
 def read_content(arena: Arena, contest: Contest) -> Content:
@@ -107,7 +107,8 @@ def _name_edition(arena: Arena, contest: Contest, now: datetime.datetime) -> str
     return digest([__version__, said, states, texts])
 
 
-def _replace(connection: Connection, edition: str, rows: list[dict[str, Any]]) -> bool:
+def replace_edition(connection: Connection, edition: str, rows: Sequence[dict[str, Any]]) -> bool:
+    """Put all pages in the place of those before, inside the caller's transaction; False where no board is public."""
     number = connection.execute(select(func.max(SNAPSHOT.c.number))).scalar()
     if number is None:
         return False

@@ -9,7 +9,6 @@ import pandas as pd
 
 from neuroarena.board.entries import FLOORS, Entry
 from neuroarena.board.ranking import Ranking
-from neuroarena.board.site.bars import axis_of_ranking, draw_bars
 from neuroarena.board.site.board_pages import describe_entry, describe_verdict
 from neuroarena.board.site.leads import AGAINST_LEADER
 from neuroarena.board.site.pages import Content, Page
@@ -41,6 +40,8 @@ SHOWN = {
     "decoder_code": "Hash of the code",
     "definition_evidence": "Definition known by",
 }
+# Pages of a thousand entries that name a thousand others each would be a million rows.
+MOST_OTHERS, FIRST, NEIGHBOURS = 200, 20, 10
 
 
 def make_entry_page(content: Content, team: str) -> Page:
@@ -92,21 +93,18 @@ def _rows_of_team(content: Content, ranking: Ranking, team: str) -> Iterable[dic
         "address": content.boards[ranking.name],
         "metric": ranking.metric_title,
     }
-    for at, row in enumerate(rows_of(ranking.table)):
-        if str(row.team) != team:
-            continue
+    for at, row in content.places[ranking.name].get(team, ()):
         number = {"rank": int(row.rank), "of": len(ranking.table), "score": float(row.score)}
         bounds = {
             name: _plain(getattr(row, name)) for name in ("ci95_low", "ci95_high", "delta_leader", "p_top1")
         }
         words = {name: _word(getattr(row, name)) for name in ("letters", "verdict_leader")}
-        axis = axis_of_ranking(ranking)
         yield {
             **about,
             "rank": int(row.rank),
             "of": len(ranking.table),
             "score": interval_text(row.score, row.ci95_low, row.ci95_high),
-            "bar": draw_bars(ranking, axis)[at],
+            "bar": content.bars[ranking.name][at],
             "letters": letters_text(row.letters),
             "ranks": ranks_text(row.rank_low, row.rank_high),
             "against_leader": describe_verdict(row.verdict_leader, AGAINST_LEADER) if at else None,
@@ -170,9 +168,19 @@ def _distinct_reruns(entries: list[Entry]) -> list[dict[str, str]]:
     return list(found.values())
 
 
+def _choose_others(content: Content, team: str) -> list[str]:
+    """Return whom a team is compared with: everybody, or on a large board the first ones and its neighbours."""
+    teams = list(content.board.teams)
+    if len(teams) <= MOST_OTHERS or team not in teams:
+        return teams[:MOST_OTHERS]
+    at = teams.index(team)
+    near = range(max(0, at - NEIGHBOURS), min(len(teams), at + NEIGHBOURS + 1))
+    return [teams[place] for place in sorted({*range(FIRST), *near})]
+
+
 def _compare(content: Content, team: str) -> list[dict[str, Any]]:
     rows, counts = [], content.verdict_counts
-    for other in content.board.teams:
+    for other in _choose_others(content, team):
         better, together = counts.get((team, other), [0, 0])
         if not together:
             continue

@@ -12,10 +12,12 @@ import pandas as pd
 from neuroarena.board.board import Board, make_plain
 from neuroarena.board.entries import Entry
 from neuroarena.board.ranking import Ranking
+from neuroarena.board.site.bars import axis_of_ranking, draw_bars
 from neuroarena.board.site.contests import Heat
 from neuroarena.board.site.names import assign_slugs
 from neuroarena.board.site.settings import Settings, TextPage, render_markdown
 from neuroarena.board.site.sources import Sources
+from neuroarena.board.wording import rows_of
 from neuroarena.statistics.verdicts import BETTER
 
 
@@ -158,6 +160,21 @@ class Content:
                     ):
                         chosen[entry.team, one.name, one.split] = entry
         return chosen
+
+    @cached_property
+    def places(self) -> dict[str, dict[str, list[tuple[int, Any]]]]:
+        """Name of a ranking -> team -> where it stands in the table, and its row."""
+        found: dict[str, dict[str, list[tuple[int, Any]]]] = {}
+        for one in self.board.everything:
+            own = found.setdefault(one.name, {})
+            for at, row in enumerate(rows_of(one.table)):
+                own.setdefault(str(row.team), []).append((at, row))
+        return found
+
+    @cached_property
+    def bars(self) -> dict[str, list[dict[str, Any]]]:
+        """Name of a ranking -> the bar of every row."""
+        return {one.name: draw_bars(one, axis_of_ranking(one)) for one in self.board.everything}
 
     @cached_property
     def verdict_counts(self) -> dict[tuple[str, str], list[int]]:
