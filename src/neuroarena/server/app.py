@@ -16,7 +16,16 @@ from neuroarena.server.origins import RefuseOtherSites, demand_token
 from neuroarena.server.published import PublishedPages
 from neuroarena.server.refusals import add_refusals
 from neuroarena.server.rendering import Templates
-from neuroarena.server.routes import accounts, boards, overview, submissions, submitting, teams
+from neuroarena.server.routes import (
+    accounts,
+    announcing,
+    boards,
+    organising,
+    overview,
+    submissions,
+    submitting,
+    teams,
+)
 from neuroarena.server.settings import Settings
 from neuroarena.server.sign_ins import make_rates
 
@@ -29,6 +38,8 @@ ROUTERS: tuple[APIRouter, ...] = (
     teams.router,
     submitting.router,
     submissions.router,
+    announcing.router,
+    organising.router,
     # Pages of any name: last.
     boards.text_router,
 )
