@@ -1,0 +1,150 @@
+"""People at the server in a real browser: a visitor reads, a team registers and hands in, an organiser decides."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from browsing import DESKTOP, PHONE, browsing, list_violations, measure_overhang, visiting
+from neuroarena.demo.simulated_arena import Demonstration, make_demonstration
+
+pytestmark = pytest.mark.drill
+PASSWORD = "seven quiet electrodes"
+PATIENCE_MS = 120_000
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory) -> Demonstration:
+    folder = tmp_path_factory.mktemp("people") / "arena"
+    demonstration = make_demonstration(folder)
+    (folder / "server.toml").write_text('[mail]\nbackend = "file"\n')
+    return demonstration
+
+
+@pytest.fixture(scope="module")
+def address(made):
+    """The address of the server; a worker judges what is handed in."""
+    folder = str(made.arena.folder)
+    program = [sys.executable, "-m", "neuroarena"]
+    server = subprocess.Popen([*program, "serve", folder, "--port", "0"], stdout=subprocess.PIPE, text=True)
+    worker = subprocess.Popen([*program, "worker", "--arena", folder], stdout=subprocess.DEVNULL)
+    try:
+        yield re.search(r"http://\S+", server.stdout.readline())[0].rstrip("/")
+    finally:
+        for process in (server, worker):
+            process.terminate()
+        for process in (server, worker):
+            process.wait(30)
+
+
+@pytest.fixture(scope="module")
+def browser(chromium):
+    with browsing(chromium) as started:
+        yield started
+
+
+def sign_in(page, address: str, account: tuple[str, str]) -> None:
+    page.goto(f"{address}/sign-in")
+    page.get_by_label("Address of mail").fill(account[0])
+    page.get_by_label("Password").fill(account[1])
+    page.get_by_role("button", name="Sign in", exact=True).click()
+    page.get_by_role("button", name="Sign out").wait_for()
+
+
+def read_letter(folder: Path, to: str) -> str:
+    """Return the link of the newest letter to an address, waiting for it."""
+    for _ in range(100):
+        for path in sorted((folder / "letters").glob("*"), reverse=True):
+            text = path.read_text().replace("=\n", "").replace("=3D", "=")
+            found = re.search(r"http\S+/verify\S+", text)
+            if to in text and found:
+                return found[0]
+        time.sleep(0.2)
+    raise AssertionError(f"no letter to {to}")
+
+
+@pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_a_visitor_reads_all_boards_of_the_server(browser, address, viewport):
+    scheme = "dark" if viewport is PHONE else "light"
+    with visiting(browser, viewport=viewport, color_scheme=scheme, bypass_csp=True) as page:
+        page.goto(f"{address}/")
+        boards = page.eval_on_selector_all(".card h2 a", "links => links.map(each => each.href)")
+        assert len(boards) == 6
+        for link in (f"{address}/", *boards, f"{address}/method.html", f"{address}/news.html"):
+            assert page.goto(link).status == 200
+            assert measure_overhang(page) <= 0, link
+            assert list_violations(page) == []
+            assert page.locator("h1").count() == 1
+
+
+def test_a_team_registers_submits_bad_and_good_files_watches_and_sees_its_rank(browser, address, made):
+    with visiting(browser) as page:
+        page.set_default_timeout(PATIENCE_MS)
+        page.goto(f"{address}/")
+        page.get_by_role("link", name="Register").click()
+        page.get_by_label("Address of mail").fill("ada@example.org")
+        page.get_by_label("Your name").fill("Ada Example")
+        page.get_by_label("Password").fill(PASSWORD)
+        page.get_by_role("button", name="Register").click()
+        page.get_by_role("heading", name="Look into your mail").wait_for()
+        page.goto(read_letter(made.arena.folder, "ada@example.org"))
+        page.get_by_label("Password").fill(PASSWORD)
+        page.get_by_role("button", name="Confirm").click()
+        if page.get_by_role("button", name="Sign out").count() == 0:
+            sign_in(page, address, ("ada@example.org", PASSWORD))
+        page.goto(f"{address}/team")
+        page.get_by_label("Name of the team").fill("Ada's team")
+        page.get_by_role("button", name="Found it").click()
+        page.goto(f"{address}/team")
+        page.get_by_role("button", name=re.compile("accept", re.IGNORECASE)).click()
+        page.goto(f"{address}/submit")
+        page.get_by_label("Track").select_option("commands")
+        page.locator("#f-file").set_input_files(made.bad)
+        page.locator("#verdict .bad").wait_for()
+        assert "3" in page.locator("#verdict").inner_text()
+        assert page.locator("#send").is_disabled()
+        page.locator("#f-file").set_input_files(made.good)
+        page.locator("#verdict .good").wait_for()
+        page.locator("#send").click()
+        page.wait_for_url("**/submissions/*")
+        # The page was not loaded again: the state changes by itself.
+        page.evaluate("window.still = true")
+        page.locator(".chip", has_text="scored").first.wait_for()
+        assert page.evaluate("window.still") is True
+        assert re.search(r"balanced_accuracy 0\.\d+", page.inner_text("main"))
+        page.goto(f"{address}/submissions")
+        assert page.locator("tbody tr").count() == 1
+        row = find_row(page, address, "Ada's team")
+        assert re.match(r"\d+", row)
+
+
+def find_row(page, address: str, team: str) -> str:
+    """Return the row of a team on the board of the track, once the board was made anew."""
+    for _ in range(60):
+        page.goto(f"{address}/")
+        page.get_by_role("link", name="Mental commands · Open phase").click()
+        row = page.locator("table.board tbody tr", has_text=team)
+        if row.count():
+            return str(row.inner_text())
+        time.sleep(1)
+    raise AssertionError(f"{team} never stood on the board")
+
+
+@pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_the_pages_of_people_fit_and_can_be_read_by_everybody(browser, address, made, viewport):
+    scheme = "dark" if viewport is PHONE else "light"
+    with visiting(browser, viewport=viewport, color_scheme=scheme, bypass_csp=True) as page:
+        for name in ("sign-in", "register", "forgotten"):
+            page.goto(f"{address}/{name}")
+            assert list_violations(page) == []
+            assert measure_overhang(page) <= 0, name
+        sign_in(page, address, made.team)
+        for name in ("submit", "submissions", "team", "account", "account/data"):
+            assert page.goto(f"{address}/{name}").status == 200
+            assert list_violations(page) == []
+            assert measure_overhang(page) <= 0, name
