@@ -10,6 +10,7 @@ import typer
 
 from neuroarena.cli import options
 from neuroarena.cli.completion import complete_benchmarks
+from neuroarena.cli.drawing_maps import AsPublished, Label, With
 from neuroarena.cli.output import print_json, print_table
 
 if TYPE_CHECKING:
@@ -108,6 +109,9 @@ def map_things(
     engine_option: options.EngineOption = None,
     pack: options.Pack = None,
     scheduler: options.Scheduler = None,
+    as_published: AsPublished = False,
+    label: Label = "centre",
+    parts: With = None,
     as_json: options.Json = False,
 ) -> None:
     """Compute a map of electrodes and time bins with its null, or draw one that was computed."""
@@ -116,7 +120,7 @@ def map_things(
     own["--high-pass"] = high_pass
     _check_source(source, recording, own, {"--split": split, "--data": data, "-O": option or []})
     if source is not None and _holds_map(source):
-        _show(source, as_json)
+        _draw(source, out, as_json, as_published=as_published, label=label, wanted=parts or [], data=data)
         return
     settings = _read_settings(window, stride, tmin, tmax, features, null, seed)
     elsewhere = {"pack": pack, "scheduler": scheduler, "options": options.parse_values(engine_option or [])}
@@ -173,11 +177,16 @@ def _holds_map(source: str) -> bool:
     return path.suffix == ".nc" or (path / GRID_FILE).is_file()
 
 
-def _show(source: str, as_json: bool) -> None:
-    """Show what is in a map."""
+def _draw(source: str, out: Path, as_json: bool, **told: Any) -> None:
+    """Draw a map and show what is in it."""
+    from neuroarena.cli.drawing_maps import draw_map
     from neuroarena.maps.grid import read_grid
 
-    _print_map(read_grid(source), Path(source), as_json)
+    grid = read_grid(source)
+    page = draw_map(grid, out, **told)
+    _print_map(grid, Path(source), as_json, page)
+    if not as_json:
+        print(f"Every picture, and what it shows: {page}")
 
 
 def _compute(
@@ -228,13 +237,14 @@ def _finish(grid: MapGrid, out: Path, as_json: bool) -> None:
         print(f"The map is in {written}. Draw it with: neuroarena map {out} --out PAGE")
 
 
-def _print_map(grid: MapGrid, written: Path, as_json: bool) -> None:
+def _print_map(grid: MapGrid, written: Path, as_json: bool, page: Path | None = None) -> None:
     """Print one row per task, and notes on standard error."""
     rows = _summarise(grid)
     for note in grid.notes:
         print(f"note: {note}", file=sys.stderr)
     if as_json:
-        print_json({"map": str(written), "split": grid.split, "simulated": grid.simulated, "tasks": rows})
+        told = {"map": str(written), "split": grid.split, "simulated": grid.simulated, "tasks": rows}
+        print_json(told if page is None else {**told, "page": str(page)})
         return
     columns = ["task", "sessions", "electrodes", "significant", "best", "electrode", "centre_s", "p"]
     mark = " (simulated)" if grid.simulated else ""

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from neuroarena.benchmarks import Benchmark
 from neuroarena.errors import InputError
 from neuroarena.maps.bin_features import KINDS, SPECTROGRAM_FROM_HZ, Kind
+from neuroarena.maps.conventions import Conventions
+
+if TYPE_CHECKING:
+    from neuroarena.maps.grid import MapGrid
+    from neuroarena.maps.page.contents import Section
 
 WINDOW_S, STRIDE_S = 0.25, 0.125
 # Fewer draws cannot give a p value of .05; below the second number figures say so.
@@ -97,8 +102,20 @@ class FamilyMaps:
     locate : callable or None
         ``(data, subject, names) -> DataFrame`` of electrodes with positions and regions, as
         :func:`neuroarena.maps.placement.electrode_table` makes it; by default what the recordings say.
+    conventions : Conventions or None
+        What its paper chose for its figures, for ``--as-published``.
+    titles : mapping of str to str
+        How its tasks are called on a page.
+    sections : mapping of str to callable
+        What its page can have besides, by name: ``(grid, data) -> Section``. Those in `usual` are made wherever the
+        data are named, the others on request.
+    usual : tuple of str
     """
 
     published: MapSettings = MapSettings()
     begin_s: Callable[[Benchmark], float] = window_begin
     locate: Callable[[str | None, str, Sequence[str]], pd.DataFrame] | None = None
+    conventions: Conventions | None = None
+    titles: Mapping[str, str] = field(default_factory=dict)
+    sections: Mapping[str, Callable[[MapGrid, str | None], Section]] = field(default_factory=dict)
+    usual: tuple[str, ...] = ()

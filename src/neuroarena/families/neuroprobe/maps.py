@@ -1,4 +1,4 @@
-"""The face `maps` of Neuroprobe: the published time bins and features, and where BrainTreebank's electrodes are."""
+"""The face `maps` of Neuroprobe: the published time bins and features, places of electrodes, parts of pages."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import pandas as pd
 
 from neuroarena.benchmarks import Benchmark
 from neuroarena.datasets import locate
-from neuroarena.families.neuroprobe import binding
+from neuroarena.families.neuroprobe import binding, map_sections
 from neuroarena.families.neuroprobe.localization import locate_electrodes
+from neuroarena.families.neuroprobe.tasks import tasks_of
 from neuroarena.families.neuroprobe.windows import time_bins
 from neuroarena.maps.settings import FamilyMaps, MapSettings
 
@@ -36,4 +37,17 @@ def place(data: str | None, subject: str, names: Sequence[str]) -> pd.DataFrame:
     return locate_electrodes(dataset, int(subject), list(names))
 
 
-MAPS = FamilyMaps(published=PUBLISHED, begin_s=window_begin, locate=place)
+MAPS = FamilyMaps(
+    published=PUBLISHED,
+    begin_s=window_begin,
+    locate=place,
+    conventions=map_sections.CONVENTIONS,
+    titles={name: task.title for name, task in tasks_of("2025.07").items()},
+    sections={
+        "labels": map_sections.labels_section,
+        "films": map_sections.films_section,
+        "speech": map_sections.speech_section,
+        "published": map_sections.published_section,
+    },
+    usual=("labels", "films"),
+)

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from neuroarena import __version__
-from neuroarena.atomic import building, write_text
+from neuroarena.atomic import building, write_json, write_text
 from neuroarena.drawing import mark_simulated, style
 from neuroarena.maps.conventions import OURS, Conventions
 from neuroarena.maps.grid import MapGrid
@@ -32,6 +32,17 @@ POLICY = "default-src 'none'; style-src 'self'; img-src 'self'"
 ENOUGH_DRAWS = 1000
 _DOTS_PER_INCH = 160
 _STAGE = "pictures"
+# Of the provenance, what the page says; all of it is in a file beside it.
+_TOLD = {
+    "benchmarks": "benchmarks",
+    "recording": "recording",
+    "target": "target",
+    "features": "features",
+    "null": "how the null is made",
+    "seed": "seed",
+    "made_by": "made by",
+}
+PROVENANCE = "provenance.json"
 
 
 def write_map_page(
@@ -99,7 +110,7 @@ def write_map_page(
         "warnings": [*describe_doubts(grid), *grid.notes, *notes],
         "summary": summary_table(grid, latencies, findings, titles),
         "sections": sections,
-        "tables": sorted(tables),
+        "tables": [*sorted(tables), PROVENANCE],
         "task_keys": {section.key for section in tasks},
     }
     out.mkdir(parents=True, exist_ok=True)
@@ -110,6 +121,7 @@ def write_map_page(
             table.to_csv(workshop / "tables" / name, index=False)
         if places.in_template.any():
             _write_brain(grid, maps, places, scales, titles, workshop)
+        write_json(workshop / "tables" / PROVENANCE, grid.provenance)
         write_text(workshop / STYLE, _read(STYLE))
         write_text(workshop / INDEX, _render(context))
         _publish(workshop, out)
@@ -190,7 +202,15 @@ def _publish(workshop: Path, out: Path) -> None:
 
 def describe_title(grid: MapGrid) -> str:
     """Return the title of a map's page."""
-    told = str(grid.provenance.get("benchmark") or grid.provenance.get("recording") or "")
+    said = grid.provenance
+    several = [str(name) for name in said.get("benchmarks", ())]
+    told = (
+        several[0]
+        if len(several) == 1
+        else several[0].partition("/")[0]
+        if several
+        else said.get("recording", "")
+    )
     return f"When and where: {told}" if told else "When and where"
 
 
@@ -213,8 +233,7 @@ def describe_facts(grid: MapGrid) -> list[tuple[str, str]]:
         ("split", grid.split or "not named"),
         ("null", f"{grid.permutations:,} draws" if grid.permutations else "none"),
     ]
-    named = ("tasks", "subjects", "sessions", "split", "null", "placement", "notes")
-    facts += [(str(key).replace("_", " "), _plain(value)) for key, value in said.items() if key not in named]
+    facts += [(words, _plain(said[key])) for key, words in _TOLD.items() if said.get(key) is not None]
     return facts
 
 
@@ -228,7 +247,7 @@ def describe_doubts(grid: MapGrid) -> list[str]:
     """Return what a reader must know before believing a p value."""
     if not grid.permutations:
         return ["This map has no null: nothing on this page was tested. Compute it with --null 1000."]
-    if grid.permutations < ENOUGH_DRAWS:
+    if grid.permutations < ENOUGH_DRAWS and not any(note.startswith("The null has") for note in grid.notes):
         smallest = 1 / (grid.permutations + 1)
         return [
             f"The null has {grid.permutations:,} draws, so that no p value is below {smallest:.2g}. "

@@ -218,17 +218,17 @@ def draw_matrix(
     left, below = (0.3 + 0.078 * max(map(len, names)) for names in (rows, columns))
     cell = 0.44
     wide, high = max(1.2, cell * len(columns)), max(0.9, 0.3 * len(rows))
-    whole = (left + wide + 1.15, high + max(below * 0.66, 0.4) + 0.2)
+    whole = (left + wide + 1.15, high + max(below * 0.66, 0.4) + 0.34)
     with style():
         figure = new_figure(*whole)
-        axes = place(figure, left, whole[1] - 0.2 - high, 1.15, 0.2)
+        axes = place(figure, left, whole[1] - 0.34 - high, 1.15, 0.34)
         colormap = "PuOr_r" if limits[0] < 0 else "viridis"
         picture = axes.imshow(values, vmin=limits[0], vmax=limits[1], cmap=colormap, aspect="auto")
         _write_cells(axes, values, form, 6.5)
         axes.set_xticks(range(len(columns)), list(columns), rotation=45, ha="right", fontsize=8)
         axes.set_yticks(range(len(rows)), list(rows), fontsize=8)
         bar = figure.colorbar(
-            picture, cax=place(figure, left + wide + 0.15, whole[1] - 0.2 - high, 0.86, 0.2)
+            picture, cax=place(figure, left + wide + 0.15, whole[1] - 0.34 - high, 0.86, 0.34)
         )
         bar.set_label(label, fontsize=8)
     return figure

@@ -1,0 +1,63 @@
+"""`neuroarena map RESULTS`: the page of a map, with the parts that only Neuroprobe has."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from command_line import neuroarena_in
+from neuroarena.maps import MapGrid, simulate_grid, write_grid
+
+
+@pytest.fixture(scope="module")
+def drawn_from(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("maps")
+    write_grid(simulate_grid(0, permutations=19), folder / "foreign")
+    named = simulate_grid(0, permutations=19)
+    provenance = json.dumps({"benchmarks": ["neuroprobe/onset"]})
+    write_grid(MapGrid(named.data.assign_attrs(provenance=provenance), named.nulls), folder / "named")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["foreign", "--as-published"], "belongs to no family with published choices"),
+        (["foreign", "--with", "films"], "offers nothing"),
+        (["named", "--with", "fims"], "offers labels, films, speech, published"),
+        (["named", "--label", "end"], "--label is centre or start"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused_and_nothing_is_written(
+    drawn_from: Path, words: list[str], says: str
+):
+    done = neuroarena_in(drawn_from, "map", *words, "--out", "page")
+    assert done.returncode == 2
+    assert says in done.stderr
+    assert not (drawn_from / "page").exists()
+
+
+@pytest.mark.drill
+def test_a_map_of_a_twin_is_drawn_with_labels_films_speech_and_published_choices(
+    twin_root: Path, tmp_path: Path
+):
+    data = ["--data", str(twin_root)]
+    told = ["--null", "19", "--tmin", "0", "--tmax", "0.5", "--out", "made", "--json"]
+    assert neuroarena_in(tmp_path, "map", "neuroprobe/onset", *data, *told).returncode == 0
+    parts = ["--with", "speech", "--with", "published", "--as-published", "--json"]
+    done = neuroarena_in(tmp_path, "map", "made", "--out", "page", *data, *parts)
+    assert done.returncode == 0, done.stderr
+    page = Path(tmp_path, json.loads(done.stdout)["page"]).read_text(encoding="utf-8")
+    assert "Choices of the Neuroprobe papers" in page
+    assert "the 100 electrodes with the highest mean" in page
+    for title in ("Sentence Onset", "Labels that go together", "Faces on the screen", "Published peaks"):
+        assert title in page
+    speech = pd.read_csv(tmp_path / "page" / "tables" / "speech.csv")
+    assert len(speech) == 32  # 16 electrodes in two sessions
+    assert np.isfinite(speech[["t", "q"]]).all(axis=None)
+    counts = pd.read_csv(tmp_path / "page" / "tables" / "items.csv")
+    assert len(counts) == 15
