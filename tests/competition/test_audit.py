@@ -10,23 +10,28 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from sqlalchemy import func, select
 
 from arena_making import Clock, join
+from neuroarena.competition import machines, runner, worker
 from neuroarena.competition.arena import Arena, create_arena, open_arena
-from neuroarena.competition.audit import auditing
-from neuroarena.competition.audit.auditing import audit_submission, list_audits
+from neuroarena.competition.audit.advancing import advance_audit
 from neuroarena.competition.audit.records import AuditRecord, Hashes, ReplayRecord, read_audit
 from neuroarena.competition.audit.replay_data import Asked
+from neuroarena.competition.audit.requests import list_audits, list_open_runs, request_audit
 from neuroarena.competition.audit.selection import find_top
 from neuroarena.competition.audit.verdicts import conclude_audits, judge_records
 from neuroarena.competition.events import verify_events
 from neuroarena.competition.final import rank_finally
 from neuroarena.competition.intake import submit
 from neuroarena.competition.opening import open_competition
+from neuroarena.competition.queue import change_state, claim
 from neuroarena.competition.receipts import read_receipt
 from neuroarena.competition.rules import AuditRule
 from neuroarena.competition.sealing import keep_truth
-from neuroarena.competition.worker import work
+from neuroarena.competition.tables import EVENT, RUN
+from neuroarena.competition.teams import issue_token
+from neuroarena.competition.worker import work, work_on
 from neuroarena.errors import InputError, NeuroarenaError
 from neuroarena.evaluation.questions import questions_of, write_questions
 from neuroarena.scoring import write_submission
@@ -67,7 +72,9 @@ HONEST = TRAIN + ANSWER_LABEL
 
 @pytest.fixture(autouse=True)
 def walls_that_were_tried_elsewhere(monkeypatch) -> None:
-    monkeypatch.setattr(auditing, "require_walls", lambda hidden: None)
+    monkeypatch.setattr(runner, "require_walls", lambda hidden: None)
+    monkeypatch.setattr(worker, "require_walls", lambda hidden: None)
+    monkeypatch.setattr(machines, "_time_once", lambda: 1.0)
 
 
 @pytest.fixture
@@ -108,6 +115,13 @@ def hand_in(arena: Arena, folder: Path, team: str, right: float, script: str | N
 def asked() -> dict[str, Asked]:
     benchmark = audited_benchmark()
     return {"": Asked(benchmark, benchmark.split("later"))}
+
+
+def audit_submission(arena: Arena, submission: str, questions: dict[str, Asked], **options) -> str:
+    """Do what ``neuroarena audit run`` does."""
+    audit = request_audit(arena, submission, questions, **options)
+    work_on(arena, lambda: list_open_runs(arena, [audit]))
+    return audit
 
 
 def verdicts(arena: Arena) -> dict[object, object]:
@@ -286,3 +300,69 @@ def test_weights_that_differ_overrule_equal_scores():
 def test_a_gap_that_does_not_matter_drops_nobody():
     record = record_of("m", 0.75, [0.70, 0.701, 0.699], meaningful=0.1)
     assert judge_records([record], AuditRule())[0][0] == "reproduced"
+
+
+def claim_and_die(arena: Arena, label: str) -> str:
+    """Take a run as a worker does that is killed at once, and let its lease pass."""
+    job = claim(arena.store, "a worker that is killed", [label])
+    arena.store.clock.pass_s(61)
+    return job.run
+
+
+def test_an_audit_is_runs_in_the_queue_which_other_workers_go_on_with(arena, tmp_path):
+    submission = hand_in(arena, tmp_path, "honest", 0.8, HONEST)
+    before = read_receipt(arena, issue_token(arena, "honest"), submission)
+    audit = request_audit(arena, submission, asked(), rule="two-sigma")
+    assert list_audits(arena)[0]["verdict"] == "under way"
+    run = claim_and_die(arena, "cpu")
+    assert run == f"{audit}-r1"
+    assert work(arena, ["cpu"], until_idle=True, duties=False) == 1
+    # Where replays run there is no truth: the runner has answered, and nothing is judged yet.
+    assert claim_and_die(arena, "scorer") == run
+    for labels in (["scorer"], ["cpu"], ["scorer"], ["cpu"], ["scorer"]):
+        work(arena, labels, until_idle=True, duties=False)
+    with arena.store.reading() as connection:
+        asked_for = select(RUN.c.id, RUN.c.state, RUN.c.deaths).where(RUN.c.of == audit).order_by(RUN.c.id)
+        runs = connection.execute(asked_for).all()
+        verify_events(connection)
+    assert runs[0] == (f"{audit}-r1", "scored", 1)
+    assert {state for _, state, _ in runs} <= {"scored", "queued"}
+    after = read_receipt(arena, issue_token(arena, "honest"), submission)
+    moved = {"event_hash": None, "next_free_utc": None}
+    assert {**after, **moved} == {**before, **moved}
+
+
+def test_a_replay_that_kills_its_workers_ends_the_audit_and_holds_nothing_against_the_team(arena, tmp_path):
+    submission = hand_in(arena, tmp_path, "honest", 0.8, HONEST)
+    request_audit(arena, submission, asked(), rule="two-sigma")
+    for _ in range(2):
+        claim_and_die(arena, "cpu")
+    for _ in range(2):
+        work(arena, ["cpu", "scorer"], until_idle=True)
+        arena.store.clock.pass_s(61)
+    (row,) = list_audits(arena)
+    assert (row["verdict"], row["reason"]) == (
+        None,
+        "The audit was interrupted; nothing is held against the team.",
+    )
+    assert rank_finally(arena, "blips").board.teams == ("honest",)
+
+
+def test_an_audit_is_moved_on_once_however_many_scorers_do_it(arena, tmp_path):
+    submission = hand_in(arena, tmp_path, "broken", 0.8, "raise SystemExit(1)")
+    audit = request_audit(arena, submission, asked())
+    work(arena, ["cpu"], until_idle=True, duties=False)
+    job = claim(arena.store, "first", ["scorer"])
+    with arena.store.writing() as connection:
+        change_state(
+            connection, arena.store.clock(connection), job, "failed", "killed before it went on", "theirs"
+        )
+    assert list_audits(arena)[0]["verdict"] == "under way"
+    work(arena, ["scorer"], until_idle=True, duties=False)
+    for _ in range(3):
+        advance_audit(arena, audit)
+    (row,) = list_audits(arena)
+    assert row["verdict"] == "inconclusive"
+    with arena.store.reading() as connection:
+        ended = connection.execute(select(func.count()).where(EVENT.c.what == "audit ended")).scalar_one()
+    assert ended == 1

@@ -85,6 +85,8 @@ def test_an_affiliation_is_hidden_until_the_team_reveals_it(arena, token, tmp_pa
 
 def test_a_duty_is_done_by_one_worker_and_a_late_one_is_refused(arena, clock):
     enter_duties(arena)
+    with arena.store.writing() as connection:
+        connection.execute(SCHEDULE.delete().where(SCHEDULE.c.name == "audits"))
     first = claim_duty(arena, "one", ["scorer"])
     assert first.name == "boards"
     assert claim_duty(arena, "two", ["scorer"]) is None

@@ -11,7 +11,13 @@ import pandas as pd
 import pytest
 
 from neuroarena.competition.audit.pipelines import read_pipeline
-from neuroarena.competition.audit.replay_data import Asked, refuse_sealed_training, write_fold
+from neuroarena.competition.audit.replay_data import (
+    Asked,
+    copy_shuffled,
+    refuse_sealed_training,
+    write_fold,
+    write_replay_data,
+)
 from neuroarena.competition.audit.replays import ReplayFailed, join_predictions, replay
 from neuroarena.errors import InputError
 from neuroarena.sandbox import Limits
@@ -29,6 +35,14 @@ def asked():
     return benchmark, benchmark.split("later")
 
 
+@pytest.fixture(scope="module")
+def data(asked, tmp_path_factory) -> Path:
+    """What its replays read."""
+    folder = tmp_path_factory.mktemp("replays") / "data"
+    write_replay_data({"": Asked(*asked)}, folder, "predictions")
+    return folder
+
+
 def unpack(tmp_path: Path, content: bytes) -> Path:
     (tmp_path / "made.zip").write_bytes(content)
     with zipfile.ZipFile(tmp_path / "made.zip") as archive:
@@ -36,20 +50,20 @@ def unpack(tmp_path: Path, content: bytes) -> Path:
     return tmp_path / "made"
 
 
-def run(tmp_path: Path, asked, script: str, seed: int = 1, limits: Limits = LIMITS, **more):
+def run(tmp_path: Path, data: Path, script: str, seed: int = 1, limits: Limits = LIMITS, **more):
     folder = unpack(tmp_path, pipeline_zip(script))
-    return replay(read_pipeline(folder, "made.zip"), folder, {"": Asked(*asked)}, seed, limits, **more)
+    return replay(read_pipeline(folder, "made.zip"), folder, data, seed, limits, **more)
 
 
 @needs_bubblewrap
-def test_a_replay_trains_on_public_labels_and_is_scored_outside(tmp_path, asked):
+def test_a_replay_trains_on_public_labels_and_is_scored_outside(tmp_path, asked, data):
     benchmark, split = asked
-    made = run(tmp_path, asked, TRAIN + ANSWER_LABEL)
-    predictions = join_predictions(made, Asked(*asked))
+    made = run(tmp_path, data, TRAIN + ANSWER_LABEL)
+    predictions = join_predictions(made, data, benchmark.manifest)
     truth = benchmark.truth(split)
     assert score(predictions, truth, benchmark.manifest).value > 0.7
     assert made.isolation == "bubblewrap"
-    assert run(tmp_path, asked, TRAIN + ANSWER_LABEL).sha256 == made.sha256
+    assert run(tmp_path, data, TRAIN + ANSWER_LABEL).sha256 == made.sha256
 
 
 def test_only_the_training_part_has_targets(tmp_path, asked):
@@ -76,7 +90,7 @@ def test_shuffled_labels_are_the_same_labels_elsewhere(tmp_path, asked):
     benchmark, split = asked
     (fold,) = split.folds
     write_fold(benchmark, fold, tmp_path / "plain")
-    write_fold(benchmark, fold, tmp_path / "shuffled", np.random.default_rng(0))
+    copy_shuffled(tmp_path / "plain", tmp_path / "shuffled", np.random.default_rng(0))
     plain, shuffled = (
         pd.read_parquet(tmp_path / name / "training" / "examples.parquet").set_index("id")["target"]
         for name in ("plain", "shuffled")
@@ -107,9 +121,14 @@ FAILURES = {
 
 @needs_bubblewrap
 @pytest.mark.parametrize("script", FAILURES)
-def test_a_replay_that_does_not_run_says_why(tmp_path, asked, script):
-    with pytest.raises(ReplayFailed, match=FAILURES[script]):
-        join_predictions(run(tmp_path, asked, script, limits=Limits(seconds=3, memory_mb=500)), Asked(*asked))
+def test_a_replay_that_does_not_run_says_why(tmp_path, asked, data, script):
+    def replay_and_read() -> None:
+        made = run(tmp_path, data, script, limits=Limits(seconds=3, memory_mb=500))
+        join_predictions(made, data, asked[0].manifest)
+
+    with pytest.raises(ReplayFailed, match=FAILURES[script]) as failed:
+        replay_and_read()
+    assert FAILURES[script] in failed.value.phrase
 
 
 REFUSED = {

@@ -66,6 +66,7 @@ def test_truth_and_sums_lie_where_the_role_of_intake_and_runner_cannot_read_them
     submission = submit(arena, token, "commands", write_answers(tmp_path / "mine.parquet", wrong=2))
     assert work(arena, until_idle=True) == 1
     assert read_receipt(arena, token, submission)["shown_score"] == pytest.approx(0.8)
+    arena.vault.keep_audit("a1", b"the record of an audit")
     # The folder has nothing but the address, which only its owner reads.
     (left,) = arena.vault.folder.iterdir()
     assert (left.name, left.stat().st_mode & 0o777) == ("address.secret", 0o600)
@@ -92,6 +93,7 @@ def test_truth_and_sums_lie_where_the_role_of_intake_and_runner_cannot_read_them
     addresses = (address(server, "na_zones", "again"), address(server, "na_score", "again"))
     restored = restore(copy, tmp_path / "again", *addresses)
     assert restored.vault.truth_commitment("commands") == arena.vault.truth_commitment("commands")
+    assert restored.vault.read_audit("a1") == b"the record of an audit"
     assert [path.name for path in restored.vault.folder.iterdir()] == ["address.secret"]
     for each in (arena, restored):
         each.store.close()

@@ -19,7 +19,7 @@ import pytest
 
 from arena_making import ABOUT, FILE, MANIFEST, Clock, join, make_truth
 from neuroarena.competition.arena import Arena, create_arena, open_arena
-from neuroarena.competition.audit.auditing import list_audits
+from neuroarena.competition.audit.requests import list_audits
 from neuroarena.competition.boards import list_shown
 from neuroarena.competition.codabench.bundle import write_bundles
 from neuroarena.competition.intake import submit

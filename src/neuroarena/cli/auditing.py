@@ -32,6 +32,12 @@ class Rule(StrEnum):
     TWO_SIGMA = "two-sigma"
 
 
+Queue = Annotated[
+    bool,
+    typer.Option(
+        "--queue", help="Only queue the replays, and leave them to workers (labels cpu and scorer)."
+    ),
+]
 Chosen = Annotated[
     Rule | None,
     typer.Option("--rule", help="By default the competition's: several replays, or one and two sigma."),
@@ -55,13 +61,14 @@ def run(
             "--mended", metavar="ZIP", help="A pipeline that was mended after the freeze; it is marked."
         ),
     ] = None,
+    queue: Queue = False,
     as_json: Json = False,
 ) -> None:
     """Train a submission's committed pipeline anew in the sandbox, with new seeds, and judge its score."""
     from neuroarena.competition import open_arena
 
     opened = open_arena(arena)
-    _audit(opened, [submission], data, rule, mended)
+    _audit(opened, [submission], data, rule, mended, queue)
     _print_audits(opened, as_json)
 
 
@@ -74,6 +81,7 @@ def top(
     ] = None,
     data: Data = None,
     rule: Chosen = None,
+    queue: Queue = False,
     as_json: Json = False,
 ) -> None:
     """Audit the first teams of a track by the final rule, and judge all audited entries together."""
@@ -83,7 +91,7 @@ def top(
 
     opened = open_arena(arena)
     rules = opened.competition.audit or AuditRule()
-    _audit(opened, find_top(opened, track, first or rules.first), data, rule, None)
+    _audit(opened, find_top(opened, track, first or rules.first), data, rule, None, queue)
     _print_audits(opened, as_json)
 
 
@@ -118,26 +126,47 @@ def commitment(
 
 
 def _audit(
-    arena: Arena, submissions: list[str], data: str | None, rule: Rule | None, mended: Path | None
+    arena: Arena,
+    submissions: list[str],
+    data: str | None,
+    rule: Rule | None,
+    mended: Path | None,
+    queue: bool,
 ) -> None:
+    """Queue audits, and do their runs here; where zones have users of their own, workers do them."""
     import sys
 
-    from neuroarena.competition.audit.auditing import audit_submission, load_questions
+    from neuroarena.competition.arena import read_about
+    from neuroarena.competition.audit.requests import list_open_runs, load_questions, request_audit
+    from neuroarena.competition.worker import work_on
+    from neuroarena.competition.zones import SEPARATE
 
-    for submission in submissions:
-        print(f"{submission}:", file=sys.stderr)
-        audit_submission(
+    audits = [
+        request_audit(
             arena,
             submission,
             load_questions(arena, submission, data),
             rule=None if rule is None else rule.value,
             mended=mended,
-            report=lambda said: print(f"  {said}", file=sys.stderr),
         )
+        for submission in submissions
+    ]
+    with arena.store.reading() as connection:
+        separate = read_about(connection, "zones") == SEPARATE
+    if queue or separate:
+        print("Queued; the workers of the competition do it. See: neuroarena audit list", file=sys.stderr)
+        return
+    work_on(
+        arena,
+        lambda: list_open_runs(arena, audits),
+        report=lambda job, outcome: print(
+            f"  {job.submission}: {job.run} {job.state}: {outcome}", file=sys.stderr
+        ),
+    )
 
 
 def _print_audits(arena: Arena, as_json: bool) -> None:
-    from neuroarena.competition.audit.auditing import list_audits
+    from neuroarena.competition.audit.requests import list_audits
 
     rows = list_audits(arena)
     if as_json:

@@ -117,7 +117,7 @@ def check_room(connection: Connection, competition: Competition, team: str, n_by
 
 def _check_unfinished(connection: Connection, competition: Competition, team: str) -> None:
     waiting = connection.execute(
-        select(func.count()).where(RUN.c.team == team, RUN.c.state.not_in(TERMINAL))
+        select(func.count()).where(RUN.c.team == team, RUN.c.state.not_in(TERMINAL), RUN.c.purpose != "audit")
     ).scalar_one()
     if waiting >= competition.limits.unfinished:
         raise InputError(

@@ -28,6 +28,8 @@ from neuroarena.scoring import Manifest, Overall
 
 FILE = "competition.toml"
 DEPLOYMENT = "deployment.toml"
+# What replays of an audit read.
+TRAINING = "training"
 EMBEDDED = "sqlite:///store.sqlite"
 
 
@@ -120,6 +122,10 @@ class Arena:
     def questions_folder(self, sheet: str, part: str = "") -> Path:
         """Return the folder of what code is asked: signals without labels, which only the runner may read."""
         return self.folder / "questions" / sheet / (part or "all")
+
+    def training_folder(self, sheet: str, makes: str) -> Path:
+        """Return the folder of what replays of an audit read: public training parts, which only the runner may read."""
+        return self.folder / TRAINING / sheet / makes
 
     def public_folder(self, sheet: str, part: str = "") -> Path:
         """Return the folder of what is public about a part of some questions."""

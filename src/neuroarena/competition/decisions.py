@@ -85,7 +85,8 @@ def rerun(arena: Arena, submission: str, reason: str, *, actor: str = ORGANISER)
     with arena.store.writing() as connection:
         now = arena.store.clock(connection)
         row = _find(connection, submission)
-        asked = select(RUN).where(RUN.c.submission == submission).order_by(RUN.c.not_before.desc())
+        mine = (RUN.c.submission == submission) & (RUN.c.purpose != "audit")
+        asked = select(RUN).where(mine).order_by(RUN.c.not_before.desc())
         runs = connection.execute(asked).mappings().all()
         if any(run["state"] not in TERMINAL for run in runs):
             raise InputError(

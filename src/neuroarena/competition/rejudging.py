@@ -46,7 +46,7 @@ def _list_unjudged(arena: Arena, track: str | None) -> list[dict[str, Any]]:
     asked = (
         select(SUBMISSION, RUN.c.id.label("run"))
         .join(RUN, RUN.c.submission == SUBMISSION.c.id)
-        .where(RUN.c.state == "scored", RUN.c.id.not_in(judged))
+        .where(RUN.c.state == "scored", RUN.c.purpose != "audit", RUN.c.id.not_in(judged))
         .order_by(SUBMISSION.c.received, SUBMISSION.c.id, RUN.c.not_before)
     )
     if track is not None:

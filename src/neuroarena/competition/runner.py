@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from sqlalchemy import select
+from sqlalchemy import Connection, select
 
 from neuroarena.competition.arena import Arena, read_about, write_about
 from neuroarena.competition.artifacts import Artifact
@@ -78,9 +78,7 @@ def run_code(arena: Arena, job: Job, cancel: threading.Event | None = None) -> N
     """
     row = read_submission(arena, job.submission)
     track = arena.competition.track(row["track"])
-    require_tested_worker(arena, job.owner)
-    require_walls([arena.vault.folder, arena.folder])
-    require_hard_limits(arena, row["phase"])
+    require_ready_runner(arena, job, row["phase"])
     with _named(arena.artifacts.open(row["sha256"], ENDING["code"]), row["file"]) as code:
         try:
             answered = _ask(arena, job, row, track, code, Control(cancel))
@@ -94,6 +92,18 @@ def run_code(arena: Arena, job: Job, cancel: threading.Event | None = None) -> N
                 fail_run(arena, job, failure, f"{error}\n{error.outcome.stderr_tail}")
             return
     _keep(arena, job, answered)
+
+
+def require_ready_runner(arena: Arena, job: Job, phase: str) -> None:
+    """Refuse to run a stranger's code where a wall does not hold, or limits are not enforced and must be.
+
+    Raises
+    ------
+    NeuroarenaError
+    """
+    require_tested_worker(arena, job.owner)
+    require_walls([arena.vault.folder, arena.folder])
+    require_hard_limits(arena, phase)
 
 
 def _excuse_time(arena: Arena, job: Job) -> bool:
@@ -178,20 +188,26 @@ def ask_code(
 
 def _keep(arena: Arena, job: Job, answered: Answered) -> None:
     """Keep answers and log as artifacts, then move on: a run that is "scoring" always has its predictions."""
-    kept = {part: _keep_table(arena, table) for part, table in answered.tables.items()}
+    kept = {part: keep_table(arena, table) for part, table in answered.tables.items()}
     log = keep_log(arena, answered.log) if answered.log else None
     with arena.store.writing() as connection:
         now = arena.store.clock(connection)
-        # A run that was tried before may have left answers; those of this try are the ones that are scored.
-        connection.execute(ANSWER.delete().where(ANSWER.c.run == job.run))
-        for part, file in kept.items():
-            row = {"run": job.run, "part": part, "sha256": file.sha256, "bytes": file.n_bytes}
-            connection.execute(ANSWER.insert().values(**row))
+        keep_answers(connection, job.run, kept)
         facts = {"runtime_digest": answered.ran["runtime"], "measured": answered.ran, "log_sha256": log}
         hand_on(connection, now, job, "scoring", "scorer", **facts)
 
 
-def _keep_table(arena: Arena, table: pd.DataFrame) -> Artifact:
+def keep_answers(connection: Connection, run: str, kept: Mapping[str, Artifact]) -> None:
+    """Write which file answers which part of a run, inside the caller's transaction."""
+    # A run that was tried before may have left answers; those of this try are the ones that are scored.
+    connection.execute(ANSWER.delete().where(ANSWER.c.run == run))
+    for part, file in kept.items():
+        row = {"run": run, "part": part, "sha256": file.sha256, "bytes": file.n_bytes}
+        connection.execute(ANSWER.insert().values(**row))
+
+
+def keep_table(arena: Arena, table: pd.DataFrame) -> Artifact:
+    """Keep a table of answers, and return its SHA-256 and size."""
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder) / "predictions.parquet"
         table.to_parquet(place, index=False)

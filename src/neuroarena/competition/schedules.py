@@ -9,12 +9,15 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, and_, or_, select
 
 from neuroarena.competition.arena import Arena
+from neuroarena.competition.audit.advancing import advance_audits
 from neuroarena.competition.queue import Fenced
 from neuroarena.competition.retention import remove_old_files
 from neuroarena.competition.rules import Timetable
 from neuroarena.competition.site_pages import publish_everything
 from neuroarena.competition.tables import SCHEDULE
 
+# A scorer moves an audit on when it has scored a replay; this finds those that were left when one was killed.
+AUDITS_S = 60
 LEASE = datetime.timedelta(minutes=10)
 
 
@@ -52,6 +55,7 @@ def try_walls(arena: Arena) -> str:
 DUTIES: dict[str, Duty] = {
     "boards": Duty("scorer", lambda table: 60 * table.board_minutes, publish_everything),
     "self-test": Duty("cpu", lambda table: 3600 * table.self_test_hours, try_walls),
+    "audits": Duty("scorer", lambda _: AUDITS_S, advance_audits),
     "retention": Duty("intake", lambda table: 3600 * table.retention_hours, remove_old_files),
 }
 
@@ -121,7 +125,7 @@ def _find_due(arena: Arena, connection: Connection, labels: Sequence[str]) -> tu
     asked = (
         select(SCHEDULE.c.name, SCHEDULE.c.fence)
         .where(SCHEDULE.c.label.in_(labels), SCHEDULE.c.due <= now, free, SCHEDULE.c.name.in_(DUTIES))
-        .order_by(SCHEDULE.c.due)
+        .order_by(SCHEDULE.c.due, SCHEDULE.c.every_s.desc())
         .limit(1)
     )
     row = connection.execute(asked).first()

@@ -55,10 +55,21 @@ def score_answers(arena: Arena, row: Mapping[str, Any], run: str) -> dict[str, U
         Of the submission.
     run : str
     """
+    if row["kind"] != "predictions":
+        return score_kept(arena, row, run)
     sheet = arena.sheet(row["track"], row["phase"])
+    (part,) = arena.parts(sheet)
+    file = arena.artifacts.open(row["sha256"])
+    table = check_submission(file, arena.manifest(sheet, part), arena.ids(sheet, part)).table
+    return {part: score_table(arena, row, part, table)}
+
+
+def score_kept(arena: Arena, row: Mapping[str, Any], run: str) -> dict[str, UnitScores]:
+    """Score what a runner kept of a run: the answers of submitted code, or of a replay."""
+    manifests = arena.manifests(arena.sheet(row["track"], row["phase"]))
     return {
         part: score_table(arena, row, part, _read_answers(arena, row, run, part, manifest))
-        for part, manifest in arena.manifests(sheet).items()
+        for part, manifest in manifests.items()
     }
 
 
@@ -175,10 +186,8 @@ def find_shown_best(
 def _read_answers(
     arena: Arena, row: Mapping[str, Any], run: str, part: str, manifest: Manifest
 ) -> pd.DataFrame:
-    """Read the predictions of a part: the submitted file, or what submitted code answered in this run."""
+    """Read the predictions of a part that were answered in this run."""
     ids = arena.ids(arena.sheet(row["track"], row["phase"]), part)
-    if row["kind"] == "predictions":
-        return check_submission(arena.artifacts.open(row["sha256"]), manifest, ids).table
     with arena.store.reading() as connection:
         asked = select(ANSWER.c.sha256).where(ANSWER.c.run == run, ANSWER.c.part == part)
         sha256 = connection.execute(asked).scalar()

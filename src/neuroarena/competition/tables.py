@@ -157,7 +157,7 @@ RUN = Table(
     Column("not_before", Instant, nullable=False),
     Column("reason", Text),
     Column("fault", String(16)),
-    # Why there is a run: "submission", "rerun" or "audit"; `of` is the run that it repeats.
+    # Why there is a run: "submission", "rerun" or "audit"; `of` is the run that it repeats, or the audit it is part of.
     Column("purpose", String(16), nullable=False, server_default="submission"),
     Column("of", String(16)),
     # What a worker is doing, finer than the state: "unpacking", "asking 120 of 430", ...; for people, not for rules.

@@ -121,6 +121,15 @@ class Vault:
         found = self.shelf.find((run, part, scorer_version))
         return None if found is None else _from_bytes(found)
 
+    def keep_audit(self, audit: str, content: bytes) -> None:
+        """Keep the record of an audit, which holds scores."""
+        self.shelf.write(_audit_name(audit), content)
+
+    def read_audit(self, audit: str) -> bytes | None:
+        """Return the record of an audit; None when there is none."""
+        shelf = self.shelf
+        return shelf.read(_audit_name(audit)) if shelf.has(_audit_name(audit)) else None
+
     def read_salt(self, sheet: str, part: str = "") -> bytes:
         """Return the salt of a truth's commitment."""
         return self.shelf.read(_salt_name(sheet, part))
@@ -157,6 +166,10 @@ _MOST_TRUTHS = 16
 
 def _truth_name(sheet: str, part: str) -> str:
     return f"truth/{_name(sheet, part)}.parquet"
+
+
+def _audit_name(audit: str) -> str:
+    return f"audits/{audit}.json"
 
 
 def _salt_name(sheet: str, part: str) -> str:

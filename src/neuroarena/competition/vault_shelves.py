@@ -79,6 +79,7 @@ class FolderShelf:
 
     def write(self, name: str, content: bytes) -> None:
         """Keep a secret, readable by the owner alone."""
+        (self.folder / name).parent.mkdir(mode=0o700, exist_ok=True)
         atomic.write_bytes(self.folder / name, content)
         (self.folder / name).chmod(0o600)
 
@@ -105,6 +106,7 @@ class FolderShelf:
     def names(self) -> list[str]:
         """List the secrets."""
         found = [*self.folder.glob("*.secret"), *(self.folder / "truth").glob("*.parquet")]
+        found += (self.folder / "audits").glob("*.json")
         return sorted(str(path.relative_to(self.folder)) for path in found if path.name != ADDRESS)
 
     def scores(self) -> Iterator[tuple[Key, bytes]]:

@@ -16,6 +16,9 @@ from sqlalchemy.exc import DBAPIError
 
 from neuroarena import __version__
 from neuroarena.competition.arena import Arena, read_about
+from neuroarena.competition.audit.advancing import score_replayed
+from neuroarena.competition.audit.replaying import run_replay
+from neuroarena.competition.audit.requests import PURPOSE
 from neuroarena.competition.intake import check_received
 from neuroarena.competition.machines import pin_reference, record_self_test
 from neuroarena.competition.queue import LEASE, Fenced, Job, claim, give_back, keep_alive
@@ -76,7 +79,7 @@ def work(
     WallsOpen
         When it is to run code and a wall of the sandbox does not hold on this machine.
     """
-    owner = f"{socket.gethostname()[:30]}-{os.getpid()}-{secrets.token_hex(3)}"
+    owner = _name_worker()
     stop = stop or threading.Event()
     done, looked = 0, -ROUND_S
     if duties:
@@ -107,6 +110,46 @@ def work(
                 report(job, outcome)
             done += 1
     return done
+
+
+def work_on(
+    arena: Arena,
+    list_runs: Callable[[], Sequence[str]],
+    *,
+    report: Callable[[Job, str], None] | None = None,
+    lease: datetime.timedelta = LEASE,
+) -> None:
+    """Do certain runs, whatever their label, until none of them is left; what other workers hold is waited for.
+
+    Parameters
+    ----------
+    arena : Arena
+    list_runs : callable
+        Returns those that have not ended; runs may come to them on the way.
+    report, lease
+        As for :func:`work`.
+
+    Raises
+    ------
+    InputError, WallsOpen
+        As for :func:`work`.
+    """
+    owner = _name_worker()
+    with _signed_on(arena, owner, LABELS):
+        _prove_walls(arena, owner, proven=False)
+        while runs := list_runs():
+            claims = (claim(arena.store, owner, LABELS, run=run, lease=lease) for run in runs)
+            job = next((each for each in claims if each is not None), None)
+            if job is None:
+                time.sleep(POLL_S)
+                continue
+            outcome = do_job(arena, job, lease)
+            if report is not None:
+                report(job, outcome)
+
+
+def _name_worker() -> str:
+    return f"{socket.gethostname()[:30]}-{os.getpid()}-{secrets.token_hex(3)}"
 
 
 def _prove_walls(arena: Arena, owner: str, proven: bool) -> bool:
@@ -160,9 +203,11 @@ def do_job(
             if job.state == "received":
                 check_received(arena, job)
             elif job.state == "running":
-                run_code(arena, job, lost)
+                run = run_replay if job.purpose == PURPOSE else run_code
+                run(arena, job, lost)
             else:
-                score_run(arena, job)
+                judge = score_replayed if job.purpose == PURPOSE else score_run
+                judge(arena, job)
     except Fenced as error:
         return str(error)
     except Exception as error:  # the border of the job runner: recorded, retried, then broken
@@ -179,23 +224,24 @@ def do_job(
 
 
 def _look_round(arena: Arena, owner: str, labels: Sequence[str], duties: bool) -> None:
-    """Say that this worker lives, and do what organisers ask for and one duty that is due."""
+    """Say that this worker lives, and do what organisers ask for and each duty that is due."""
     check_version(arena)
     with arena.store.writing() as connection:
         seen = {"seen": arena.store.clock(connection)}
         connection.execute(WORKER.update().where(WORKER.c.owner == owner).values(**seen))
     if duties:
         _do_request(arena, labels)
-    claimed = claim_duty(arena, owner, labels) if duties else None
-    if claimed is None:
-        return
-    try:
-        outcome = DUTIES[claimed.name].act(arena)
-    except Exception as error:  # the border of the job runner: recorded, and tried again next time
-        log.exception("The duty %s failed.", claimed.name)
-        outcome = f"failed ({type(error).__name__})"
-    with contextlib.suppress(Fenced):
-        finish_duty(arena, claimed, outcome)
+    for _ in DUTIES if duties else ():
+        claimed = claim_duty(arena, owner, labels)
+        if claimed is None:
+            return
+        try:
+            outcome = DUTIES[claimed.name].act(arena)
+        except Exception as error:  # the border of the job runner: recorded, and tried again next time
+            log.exception("The duty %s failed.", claimed.name)
+            outcome = f"failed ({type(error).__name__})"
+        with contextlib.suppress(Fenced):
+            finish_duty(arena, claimed, outcome)
 
 
 def _do_request(arena: Arena, labels: Sequence[str]) -> None:

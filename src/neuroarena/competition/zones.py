@@ -16,7 +16,7 @@ from pathlib import Path
 
 import neuroarena
 from neuroarena.competition import zone_launch
-from neuroarena.competition.arena import Arena, write_about
+from neuroarena.competition.arena import TRAINING, Arena, write_about
 from neuroarena.competition.artifacts import LOG, UPLOADS
 from neuroarena.competition.events import append_event
 from neuroarena.errors import InputError
@@ -45,7 +45,7 @@ ZONES = (
     Zone("runner", "na-run", 63002, ("cpu",), (SHARED_GROUP, UPLOAD_GROUP)),
     Zone("scorer", "na-score", 63003, ("scorer",), (SHARED_GROUP,)),
 )
-_PRIVATE = {"vault": "scorer", "orders": "runner", "questions": "runner"}
+_PRIVATE = {"vault": "scorer", "orders": "runner", "questions": "runner", TRAINING: "runner"}
 
 
 def find_users() -> dict[str, int]:
@@ -62,8 +62,8 @@ def find_users() -> dict[str, int]:
 def arrange(arena: Arena, users: dict[str, int]) -> None:
     """Give every part of a competition's folder to the zone that needs it, and close it for the others.
 
-    The vault belongs to the scorer alone; the key of the orders and the sealed signals to the runner alone; uploads to
-    intake and runner; store and tables of predictions to all three.
+    The vault belongs to the scorer alone; the key of the orders, the sealed signals and what replays read to the
+    runner alone; uploads to intake and runner; store and tables of predictions to all three.
 
     Raises
     ------
@@ -81,6 +81,8 @@ def arrange(arena: Arena, users: dict[str, int]) -> None:
         if path.name in _PRIVATE:
             owner = users[_PRIVATE[path.name]]
             _give(path, owner, owner, 0o700, 0o600)
+            if path.name == TRAINING:
+                open_training(path, owner)
         elif path.name == "artifacts":
             _give(path, users["intake"], SHARED_GROUP, 0o2770, 0o440)
         elif path.name.startswith("store."):
@@ -90,6 +92,12 @@ def arrange(arena: Arena, users: dict[str, int]) -> None:
     _give(uploads, users["intake"], UPLOAD_GROUP, 0o2770, 0o440)
     for log in uploads.rglob(f"*{LOG}"):
         _give(log, users["runner"], UPLOAD_GROUP, 0o2770, 0o400)
+
+
+def open_training(folder: Path, owner: int) -> None:
+    """Give what replays read to the runner; guests, who have numbers of their own, read what is bound for them."""
+    _give(folder, owner, owner, 0o755, 0o644)
+    folder.chmod(0o700)
 
 
 def start_arena(

@@ -7,17 +7,15 @@ import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
-import pandas as pd
 from sqlalchemy import select
 
 from neuroarena.competition.arena import Arena
 from neuroarena.competition.boards import read_units
 from neuroarena.competition.constant_answers import answer_constantly
 from neuroarena.competition.judging import judge
-from neuroarena.competition.scorer import score_table
 from neuroarena.competition.tables import PUBLIC_SCORE, RUN, SUBMISSION
 from neuroarena.errors import InputError
 from neuroarena.fingerprint import digest
@@ -43,6 +41,9 @@ class Claim:
         +1 where higher is better, otherwise -1.
     sigma : float
         Bootstrap standard error of the score over units; of several parts, of their overall.
+    scales : mapping of part to float, optional
+        Where the parts are joined by ranks, which one entry alone does not have: the standard error of each part.
+        The score is then the mean over parts of what was scored in units of it, higher being better.
     """
 
     row: Mapping[str, Any]
@@ -51,6 +52,7 @@ class Claim:
     chance: float
     sign: float
     sigma: float
+    scales: Mapping[str, float] | None = None
 
     @property
     def rules_hash(self) -> str:
@@ -65,16 +67,17 @@ def find_claim(arena: Arena, submission: str) -> Claim:
     Raises
     ------
     InputError
-        When there is no such submission, it has no score, or its parts have no number in common.
+        When there is no such submission, or it has no score.
     """
     row = find_scored(arena, submission)
     sheet = arena.sheet(row["track"], row["phase"])
     units, manifests = read_units(arena, row), arena.manifests(sheet)
     judged = judge(units, manifests, arena.overall(sheet))
     if judged.value is None:
-        raise InputError(
-            f'The parts of the track "{row["track"]}" are joined by ranks, so that a replay has no score of its own.'
-        )
+        scales = {part: bootstrap_sigma(scored, manifests[part]) or 1.0 for part, scored in units.items()}
+        value = _join_parts(judged.part_values, manifests, scales)
+        chance = _join_parts(_find_chances(arena, sheet, manifests), manifests, scales)
+        return Claim(row, manifests, value, chance, 1.0, len(scales) ** -0.5, scales)
     if len(units) == 1:
         ((part, scored),) = units.items()
         sigma = bootstrap_sigma(scored, manifests[part])
@@ -105,16 +108,29 @@ def find_scored(arena: Arena, submission: str) -> dict[str, Any]:
     return dict(row)
 
 
-def _find_chance(arena: Arena, sheet: str, manifests: Mapping[str, Manifest]) -> float:
-    """Return what guessing scores, over all parts."""
+def _find_chances(arena: Arena, sheet: str, manifests: Mapping[str, Manifest]) -> dict[str, float]:
+    """Return what guessing scores in every part: what the rules state, else the score of constant answers."""
     chances = {}
     for part, manifest in manifests.items():
-        chances[part] = manifest.chance
-        if manifest.chance is None:
-            constant = answer_constantly(manifest, arena.ids(sheet, part))
-            chances[part] = score(constant, arena.vault.truth(sheet, part), manifest).value
-    overall = arena.overall(sheet)
-    found = {part: chance for part, chance in chances.items() if chance is not None}
+        if manifest.chance is not None:
+            chances[part] = manifest.chance
+            continue
+        constant = answer_constantly(manifest, arena.ids(sheet, part))
+        chances[part] = score(constant, arena.vault.truth(sheet, part), manifest).value
+    return chances
+
+
+def _join_parts(
+    values: Mapping[str, float], manifests: Mapping[str, Manifest], scales: Mapping[str, float]
+) -> float:
+    """Return the mean over parts of values in units of their standard errors, higher being better."""
+    found = [manifests[part].sign * values[part] / scale for part, scale in scales.items()]
+    return float(np.mean(found))
+
+
+def _find_chance(arena: Arena, sheet: str, manifests: Mapping[str, Manifest]) -> float:
+    """Return what guessing scores, over all parts."""
+    overall, found = arena.overall(sheet), _find_chances(arena, sheet, manifests)
     return next(iter(found.values())) if overall is None else float(overall.combine(found))
 
 
@@ -131,9 +147,11 @@ def bootstrap_sigma(units: UnitScores, manifest: Manifest) -> float:
     return float(drawn.sigma().iloc[0])
 
 
-def score_replay(arena: Arena, claim: Claim, predictions: Mapping[str, pd.DataFrame]) -> float:
-    """Score the predictions of a replay, part by part, as those of a submission are scored."""
-    units = {part: score_table(arena, claim.row, part, predictions[part]) for part in claim.manifests}
+def join_scores(arena: Arena, claim: Claim, units: Mapping[str, UnitScores]) -> float:
+    """Return the score of a replay from those of its parts, as the claimed score was made."""
+    if claim.scales is not None:
+        values = {part: scored.value for part, scored in units.items()}
+        return _join_parts(values, claim.manifests, claim.scales)
     overall = arena.overall(arena.sheet(claim.row["track"], claim.row["phase"]))
     value = judge(units, claim.manifests, overall, with_interval=False).value
     assert value is not None  # as for the claimed score, which has a value
@@ -183,7 +201,7 @@ def compare_weights(arena: Arena, claim: Claim, weights: Mapping[str, str]) -> s
     return _find_other_weights(arena, claim, weights)
 
 
-def hash_files(archive: Path, names: Mapping[str, str]) -> dict[str, str]:
+def hash_files(archive: Path | BinaryIO, names: Mapping[str, str]) -> dict[str, str]:
     """Return the SHA-256 of some files of a zip; those it does not hold are left out."""
     with zipfile.ZipFile(archive) as opened:
         there = set(opened.namelist())

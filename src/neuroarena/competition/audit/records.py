@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import statistics
-from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from neuroarena import atomic
 from neuroarena.competition.arena import Arena
 from neuroarena.errors import NeuroarenaError
 from neuroarena.statistics.audits import Replays
@@ -122,11 +120,8 @@ class AuditRecord(_Kept):
 
 def keep_record(arena: Arena, record: AuditRecord) -> str:
     """Write a record into the vault, and return its SHA-256."""
-    place = _place(arena, record.audit)
-    place.parent.mkdir(mode=0o700, exist_ok=True)
     content = record.model_dump_json(indent=2).encode() + b"\n"
-    atomic.write_bytes(place, content)
-    place.chmod(0o600)
+    arena.vault.keep_audit(record.audit, content)
     return hashlib.sha256(content).hexdigest()
 
 
@@ -138,20 +133,12 @@ def read_audit(arena: Arena, audit: str, sha256: str) -> AuditRecord:
     NeuroarenaError
         When it is missing or was changed.
     """
-    place = _place(arena, audit)
-    try:
-        content = place.read_bytes()
-    except FileNotFoundError as error:
-        raise NeuroarenaError(
-            f"{place}: the record of an audit is missing. Put it back from a backup."
-        ) from error
+    content = arena.vault.read_audit(audit)
+    if content is None:
+        raise NeuroarenaError(f"The record of the audit {audit} is missing. Put it back from a backup.")
     if hashlib.sha256(content).hexdigest() != sha256:
-        raise NeuroarenaError(f"{place}: the record of an audit was changed after it was written.")
+        raise NeuroarenaError(f"The record of the audit {audit} was changed after it was written.")
     try:
         return AuditRecord.model_validate_json(content)
     except ValidationError as error:
-        raise NeuroarenaError(f"{place}: this is not the record of an audit.") from error
-
-
-def _place(arena: Arena, audit: str) -> Path:
-    return arena.vault.folder / "audits" / f"{audit}.json"
+        raise NeuroarenaError(f"What is kept for the audit {audit} is not its record.") from error

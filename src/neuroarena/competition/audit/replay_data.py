@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from neuroarena import atomic
 from neuroarena.benchmarks import Benchmark, Fold, Split
 from neuroarena.errors import InputError
 
@@ -23,9 +26,7 @@ class Asked:
     split: Split
 
 
-def write_fold(
-    benchmark: Benchmark, fold: Fold, folder: Path, shuffle: np.random.Generator | None = None
-) -> None:
+def write_fold(benchmark: Benchmark, fold: Fold, folder: Path) -> None:
     """Write the two folders that a replay of one fold reads.
 
     ``training`` and ``questions`` each hold ``examples.parquet``, one row per example with id, subject, session,
@@ -38,18 +39,12 @@ def write_fold(
     fold : Fold
     folder : Path
         New.
-    shuffle : Generator, optional
-        Puts the labels of the training part in a random order, to see what is known without them.
     """
-    _write_part(
-        benchmark, (*fold.train, *fold.validation), folder / TRAINING, with_targets=True, shuffle=shuffle
-    )
-    _write_part(benchmark, fold.test, folder / QUESTIONS, with_targets=False, shuffle=None)
+    _write_part(benchmark, (*fold.train, *fold.validation), folder / TRAINING, with_targets=True)
+    _write_part(benchmark, fold.test, folder / QUESTIONS, with_targets=False)
 
 
-def write_training(
-    questions: Mapping[str, Asked], folder: Path, shuffle: np.random.Generator | None = None
-) -> None:
+def write_training(questions: Mapping[str, Asked], folder: Path) -> None:
     """Write the training parts of all folds together, for a pipeline that makes code: there is nothing to answer.
 
     A track of several parts has a folder for each of them, by its name.
@@ -57,8 +52,58 @@ def write_training(
     for part, asked in questions.items():
         ids = {example for fold in asked.split.folds for example in (*fold.train, *fold.validation)}
         place = folder / TRAINING / part if part else folder / TRAINING
-        _write_part(asked.benchmark, ids, place, with_targets=True, shuffle=shuffle)
+        _write_part(asked.benchmark, ids, place, with_targets=True)
     (folder / QUESTIONS).mkdir()
+
+
+def write_replay_data(questions: Mapping[str, Asked], folder: Path, makes: str) -> None:
+    """Write what replays read into a new folder, whole or not at all: one folder for each sandbox of a replay.
+
+    Parameters
+    ----------
+    questions : mapping of part to Asked
+    folder : Path
+    makes : {"predictions", "code"}
+        What the pipeline writes. Predictions are made fold by fold; code is made once, from all training parts.
+
+    Raises
+    ------
+    InputError
+        When predictions are to be made for a track of several parts.
+    """
+    if makes == "predictions" and len(questions) != 1:
+        raise InputError("The track has several parts, so that its pipelines make code.")
+    with atomic.building(folder) as temporary:
+        if makes == "code":
+            write_training(questions, temporary / "0")
+        else:
+            ((_, asked),) = questions.items()
+            for number, fold in enumerate(asked.split.folds):
+                write_fold(asked.benchmark, fold, temporary / str(number))
+        temporary.rename(folder)
+
+
+def list_folds(folder: Path) -> list[Path]:
+    """Return the folders that the sandboxes of one replay read, in order."""
+    return sorted((path for path in folder.iterdir() if path.is_dir()), key=lambda path: int(path.name))
+
+
+def copy_shuffled(folder: Path, target: Path, rng: np.random.Generator) -> None:
+    """Copy what a sandbox reads with the labels of each training part in another order; signals are linked."""
+    shutil.copytree(folder, target, copy_function=_link)
+    for table in sorted((target / TRAINING).rglob("examples.parquet")):
+        known = pd.read_parquet(table)
+        order = rng.permutation(len(known))
+        table.unlink()
+        known.assign(target=known["target"].to_numpy()[order]).to_parquet(table, index=False)
+
+
+def _link(source: str, target: str) -> None:
+    """Link a file; copy it where that is not possible, as for a file of somebody else's."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copyfile(source, target)
 
 
 def refuse_sealed_training(folds: Iterable[Fold], sealed: Collection[str], track: str) -> None:
@@ -78,18 +123,9 @@ def refuse_sealed_training(folds: Iterable[Fold], sealed: Collection[str], track
             )
 
 
-def _write_part(
-    benchmark: Benchmark,
-    ids: Collection[str],
-    folder: Path,
-    *,
-    with_targets: bool,
-    shuffle: np.random.Generator | None,
-) -> None:
+def _write_part(benchmark: Benchmark, ids: Collection[str], folder: Path, *, with_targets: bool) -> None:
     folder.mkdir(parents=True)
     chosen = benchmark.examples[benchmark.examples["id"].isin(set(ids))].sort_values("id")
-    if shuffle is not None:
-        chosen = chosen.assign(target=chosen["target"].to_numpy()[shuffle.permutation(len(chosen))])
     rows = []
     for number, (key, group) in enumerate(_equal_lengths(chosen)):
         recording = benchmark.recording(key)

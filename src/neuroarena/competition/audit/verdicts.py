@@ -35,7 +35,9 @@ def conclude_audits(arena: Arena) -> dict[str, Said]:
     """
     with arena.store.reading() as connection:
         asked = select(AUDIT).where(AUDIT.c.ended.is_not(None)).order_by(AUDIT.c.asked, AUDIT.c.id)
-        ended = [row for row in connection.execute(asked).mappings() if row["evidence"] is not None]
+        ended = [
+            row for row in connection.execute(asked).mappings() if "record_sha256" in (row["evidence"] or {})
+        ]
     rows = {row["submission"]: row for row in ended}
     records = [read_audit(arena, row["id"], row["evidence"]["record_sha256"]) for row in rows.values()]
     rules = arena.competition.audit or AuditRule()

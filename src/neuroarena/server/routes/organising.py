@@ -8,7 +8,7 @@ from fastapi import Form, Query
 from sqlalchemy import func, select
 
 from neuroarena.competition.arena import Arena, read_about
-from neuroarena.competition.audit.auditing import list_audits
+from neuroarena.competition.audit.requests import list_audits
 from neuroarena.competition.decisions import delete, disqualify, rerun, undo, withdraw_for_team
 from neuroarena.competition.events import newest_hash
 from neuroarena.competition.opening import close_competition
