@@ -131,7 +131,7 @@ def completed(line: str) -> list[str]:
         ("neuroarena score bci/ss", ["bci/ssvep-exo"]),
         ("neuroarena check leaks bci/ssvep-exo --split l", ["leave-one-subject-out"]),
         ("neuroarena check decoder dum", ["dummy"]),
-        ("neuroarena export neu", ["neuroprobe"]),
+        ("neuroarena export neu", ["neuroprobe", "neuroprobe-run"]),
         ("neuroarena board --from eeg", ["eeg2025"]),
         ("neuroarena list options tr", ["transfer"]),
         ("neuroarena board x --from neuroprobe -O l", ["level="]),

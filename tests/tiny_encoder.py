@@ -21,3 +21,17 @@ class Tiny(torch.nn.Module):
         SEEN.append(len(windows))
         quarters = torch.stack([part.mean(dim=2) for part in windows.tensor_split(4, dim=2)], dim=1)
         return self.layer(quarters)
+
+
+class Wide(torch.nn.Module):
+    """Quarters of each channel through one layer: (windows, channels, 8) for any number of electrodes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(1)
+        self.layer = torch.nn.Linear(4, 8)
+
+    def forward(self, windows, names, positions, rate_hz):
+        assert len(names) == windows.shape[1] == len(positions)
+        quarters = torch.stack([part.mean(dim=2) for part in windows.tensor_split(4, dim=2)], dim=2)
+        return torch.relu(self.layer(quarters))

@@ -12,11 +12,10 @@ from neuroarena.decoders.alignment import Alignment, stack
 from neuroarena.decoders.decoder import Context, Group, Part
 from neuroarena.decoders.networks.goals import goal_for
 from neuroarena.decoders.networks.training import (
-    Schedule,
-    choose_device,
     import_torch,
     outputs,
     private_torch,
+    schedule_of,
 )
 from neuroarena.decoders.networks.training import train as train_network
 from neuroarena.errors import InputError
@@ -79,7 +78,7 @@ class TorchDecoder:
         held_out = None
         if validation:
             held_out = self._tensor(validation), torch.as_tensor(self.goal_.targets(validation))
-        schedule = self._schedule(torch)
+        schedule = schedule_of(self)
         # One thread and a private seed: the same numbers whatever ran before in this process.
         with private_torch(torch, seed=int(context.rng.integers(2**63))):
             self.network_ = self.make_network(tuple(inputs.shape[1:]), self.goal_.n_outputs, train[0])
@@ -99,24 +98,12 @@ class TorchDecoder:
         """Return probabilities (n, classes), numbers (n,) or vectors (n, length)."""
         torch = import_torch("A torch decoder")
         with private_torch(torch):
-            said = outputs(self.network_, self._tensor(test), self.batch_size, self._schedule(torch).device)
+            said = outputs(self.network_, self._tensor(test), self.batch_size, schedule_of(self).device)
             return self.goal_.predictions(said)
-
-    def _schedule(self, torch: Any) -> Schedule:
-        device = choose_device(torch, self.device)
-        return Schedule(
-            self.epochs,
-            self.batch_size,
-            self.learning_rate,
-            self.weight_decay,
-            patience=self.patience,
-            device=device,
-            mixed_precision=self.mixed_precision and device.startswith("cuda"),
-        )
 
     def _check_outputs(self, few: Any) -> None:
         """Refuse a network whose outputs no goal can read, before hours are spent."""
-        shape = tuple(outputs(self.network_, few, len(few), self._schedule(import_torch("")).device).shape)
+        shape = tuple(outputs(self.network_, few, len(few), schedule_of(self).device).shape)
         if shape != (len(few), self.goal_.n_outputs):
             raise InputError(
                 f"{type(self.network_).__name__} returns outputs of shape {shape} for {len(few)} examples; expected "

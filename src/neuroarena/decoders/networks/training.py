@@ -76,6 +76,26 @@ class Schedule:
                 raise InputError(f"Training a network: {name} must be a number {lowest}, got {value!r}.")
 
 
+def schedule_of(decoder: Any) -> Schedule:
+    """Return the schedule that the fields of an adapter ask for: epochs, batch size, rates, patience and device.
+
+    Raises
+    ------
+    InputError
+        For a number out of its range, or a device that is not there.
+    """
+    device = choose_device(import_torch("A torch decoder"), decoder.device)
+    return Schedule(
+        decoder.epochs,
+        decoder.batch_size,
+        decoder.learning_rate,
+        decoder.weight_decay,
+        patience=decoder.patience,
+        device=device,
+        mixed_precision=decoder.mixed_precision and device.startswith("cuda"),
+    )
+
+
 @dataclass
 class Course:
     """How a training went: the judgement of each epoch, and the epoch that was kept (counted from 0)."""

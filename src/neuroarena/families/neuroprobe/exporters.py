@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from neuroarena.cli.options import Json
 from neuroarena.cli.output import print_json
 
+if TYPE_CHECKING:
+    from neuroarena.benchmarks.pretraining import PretrainingCard
+
 Results = Annotated[list[Path], typer.Argument(help="Folders of results, as neuroarena run wrote them.")]
+Author = Annotated[str, typer.Option("--author", metavar='"FIRST LAST"', help="First and last name.")]
+Organization = Annotated[str, typer.Option("--organization", help="Where the author works.")]
+Description = Annotated[str, typer.Option("--description", help="The model in one sentence.")]
+AllowSimulated = Annotated[
+    bool, typer.Option("--allow-simulated", help="Write simulated runs too, marked as such.")
+]
 Out = Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Folder to write into.")]
 
 
@@ -35,7 +44,7 @@ Card = Annotated[
 
 def export_neuroprobe(
     results: Results,
-    author: Annotated[str, typer.Option("--author", metavar='"FIRST LAST"', help="First and last name.")],
+    author: Author,
     out: Out,
     decoder: Annotated[
         str | None, typer.Option("--decoder", "-d", help="Decoder to export, where there are several.")
@@ -47,25 +56,22 @@ def export_neuroprobe(
     model: Annotated[
         str | None, typer.Option("--model", help="Name on the leaderboard; by default the decoder's.")
     ] = None,
-    organization: Annotated[str, typer.Option("--organization", help="Where the author works.")] = "",
+    organization: Organization = "",
     organization_url: Annotated[str, typer.Option("--organization-url", help="Its address.")] = "",
-    description: Annotated[str, typer.Option("--description", help="The model in one sentence.")] = "",
+    description: Description = "",
     bib: Annotated[
         Path | None, typer.Option("--bib", metavar="FILE", help="BibTeX entry of the publication.")
     ] = None,
     attest: Attest = False,
     pretraining: Card = None,
-    allow_simulated: Annotated[
-        bool, typer.Option("--allow-simulated", help="Write simulated runs too, marked as such.")
-    ] = False,
+    allow_simulated: AllowSimulated = False,
     as_json: Json = False,
 ) -> None:
     """Write the runs of one decoder as an official submission folder, whole or not at all."""
     from neuroarena.evaluation import find_results, load_result
     from neuroarena.families.neuroprobe.submission_export import export_submission
-    from neuroarena.families.neuroprobe.submission_verdict import check_submission
 
-    _check_pretraining(pretraining, attest)
+    check_pretraining(pretraining, attest)
     folder = export_submission(
         [load_result(found) for found in find_results(results)],
         out,
@@ -80,6 +86,13 @@ def export_neuroprobe(
         allow_simulated=allow_simulated,
         splits=split or None,
     )
+    print_verdict(folder, as_json)
+
+
+def print_verdict(folder: Path, as_json: bool) -> None:
+    """Check a folder that was written, and print where it is and what the rules say."""
+    from neuroarena.families.neuroprobe.submission_verdict import check_submission
+
     verdict = check_submission(folder)
     if as_json:
         print_json({**verdict.to_dict(), "path": str(folder)})
@@ -89,8 +102,13 @@ def export_neuroprobe(
     print(f"definition {verdict.definition}. {verdict.sentence}")
 
 
-def _check_pretraining(card: Path | None, attest: bool) -> None:
-    """Refuse an attestation without a pretraining card, and a card that names judged data."""
+def check_pretraining(card: Path | None, attest: bool) -> PretrainingCard | None:
+    """Return the card; refuse an attestation without one, and a card that names judged data.
+
+    Raises
+    ------
+    InputError
+    """
     from neuroarena.benchmarks.pretraining import check_card
     from neuroarena.errors import InputError
     from neuroarena.families.neuroprobe.pretraining import RULES
@@ -100,8 +118,7 @@ def _check_pretraining(card: Path | None, attest: bool) -> None:
             "--attest signs that the model was not pretrained on judged data, which a pretraining card must show: add "
             '--pretraining FILE. For a model without pretraining the file holds schema_version = 1 and model = "NAME".'
         )
-    if card is not None:
-        check_card(card, RULES)
+    return None if card is None else check_card(card, RULES)
 
 
 def _text_of(path: Path) -> str:
@@ -143,4 +160,8 @@ def export_paper(
         print(path)
 
 
-EXPORTERS = {"neuroprobe": export_neuroprobe, "paper": export_paper}
+EXPORTERS = {
+    "neuroprobe": export_neuroprobe,
+    "neuroprobe-run": "neuroarena.families.neuroprobe.suite_export:export_suite",
+    "paper": export_paper,
+}
