@@ -19,7 +19,17 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 # Pages about files of one's own run on real ones, which are linked into their folder.
 REAL = {"my-recordings.md": {"S001": SHARED / "data" / "real" / "eegmmidb_p300" / "eegmmidb" / "S001"}}
-SLOW = ("audit", "track-", "eeg2025", "brainscore-", "neuroprobe", "evaluate-", "tutorial", "my-encoder")
+SLOW = (
+    "audit",
+    "track-",
+    "eeg2025",
+    "brainscore-",
+    "neuroprobe",
+    "evaluate-",
+    "tutorial",
+    "my-encoder",
+    "moabb",
+)
 FENCE = re.compile(r"^```(?P<language>\w*)(?P<info>[^\n]*)\n(?P<body>.*?)^```$", re.M | re.S)
 
 

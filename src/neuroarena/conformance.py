@@ -19,7 +19,10 @@ from neuroarena.errors import InputError, NeuroarenaError
 from neuroarena.scoring import Manifest, Overall
 
 CODE_CONTRACT_METHODS = ("answer", "report", "lay_out")
-_PROTOCOL = ("name", "title", "definitions", "judges", "tasks", "splits", "manifest", "window", "load")
+_PROTOCOL = (
+    *("name", "title", "definitions", "judges", "tasks", "splits", "manifest", "window", "load"),
+    *("find_task", "task_form"),  # of a family whose tasks are too many to be listed
+)
 
 
 def check_family(name: str) -> list[Check]:

@@ -216,6 +216,8 @@ class Family(Protocol):
     A family with one definition and one task is the smallest one. One that can be loaded in several ways has the
     face `options`, a model derived from :class:`.options.FamilyOptions`; its :meth:`load` receives an instance of it.
     A family of models that are shown stimuli, rather than decoders of recordings, says ``judges = "models"``.
+    One whose tasks are too many to be listed has ``find_task(task) -> str``, which returns the name of a task or
+    refuses it, and ``task_form``, which says how tasks are named.
     """
 
     name: str

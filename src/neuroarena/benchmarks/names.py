@@ -116,10 +116,12 @@ def resolve(name: str) -> tuple[Family, str, tuple[str, ...]]:
         known = [f"{parsed.family}@{each}" for each in family.definitions]
         raise unknown_name("definition", f"{parsed.family}@{definition}", known, "benchmarks --definitions")
     tasks = family.tasks(definition)
+    if parsed.task is not None and parsed.task not in tasks and hasattr(family, "find_task"):
+        return family, definition, (family.find_task(parsed.task),)
     if not tasks:
-        raise InputError(
-            f'The family "{family.name}" has no tasks of its own; choose a benchmark. See: neuroarena list benchmarks'
-        )
+        form = getattr(family, "task_form", None)
+        words = "has no tasks of its own; choose a benchmark" if form is None else f"needs a task: {form}"
+        raise InputError(f'The family "{family.name}" {words}. See: neuroarena list benchmarks')
     if parsed.task is None:
         return family, definition, tasks
     if parsed.task not in tasks:

@@ -66,6 +66,7 @@ def list_things(
         print_json(rows)
     elif kind is Kind.benchmarks:
         _print_benchmarks(rows)
+        _print_open_families(name)
     elif kind is Kind.options and not rows:
         print(f"{name} has no options.")
     elif kind is Kind.options and name is not None:
@@ -109,6 +110,18 @@ def _print_benchmarks(rows: list[dict[str, Any]]) -> None:
         print()
 
 
+def _print_open_families(only: str | None) -> None:
+    """Print how the tasks of families are named that have too many to be listed."""
+    from neuroarena.benchmarks import FAMILIES
+
+    for name in FAMILIES.names() if only is None else {only} & set(FAMILIES.names()):
+        family = FAMILIES.get(name)
+        form = getattr(family, "task_form", None)
+        if form is not None:
+            facts = f"{name}@{family.definitions[0]} from {FAMILIES.origin(name)}; its tasks are named {form}"
+            print("\n".join([*_wrap(family.title, 0), *_wrap(facts, 2)]), end="\n\n")
+
+
 def _print_task(name: str, text: str, width: int) -> None:
     """Print a name and a sentence beside it, or below it where the name is too long for its column."""
     lines = _wrap(text, width + 4)
@@ -131,7 +144,7 @@ def _wrap(text: str, indent: int) -> list[str]:
 def _benchmarks(every_definition: bool, of_family: str | None) -> list[dict[str, Any]]:
     from neuroarena.benchmarks import FAMILIES, list_benchmarks, resolve
 
-    wanted = None if of_family is None else resolve(of_family)[0].name
+    wanted = of_family if of_family in (None, *FAMILIES.names()) else resolve(str(of_family))[0].name
     rows = []
     for name in list_benchmarks(every_definition):
         family, definition, (task,) = resolve(name)

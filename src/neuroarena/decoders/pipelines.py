@@ -85,7 +85,12 @@ def fbcca(frequencies_hz: tuple[float, ...], harmonics: int = 3, n_correlations:
 
 
 def fbcsp(n_patterns: int = 2, n_selected: int = 8, bands_hz: Bands = IMAGERY_BANDS_HZ) -> CspLda:
-    """Common spatial patterns in nine bands of 4 Hz, the most informative powers, a discriminant (motor imagery)."""
+    """Common spatial patterns in nine bands of 4 Hz, the most informative powers, a discriminant (motor imagery).
+
+    Bands, two pairs of patterns per band and the selection are those of Ang et al. (2008): the four most informative
+    powers, each with its pair, so eight. The selection was added after a first score on run 4 and 8 of subject S001 of
+    eegmmidb had been seen, so that its score there says little; it was not tuned on any recording.
+    """
     return CspLda(FeatureChain((BandCovariances(tuple(bands_hz)),)), n_patterns, n_selected=n_selected)
 
 
