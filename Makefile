@@ -70,8 +70,9 @@ docs: $(VENV)/.docs ## Write docs/reference.md anew, and the site of the documen
 	$(BIN)/python tools/reference.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
-tables: $(VENV)/.dev ## Write the tables "statistic, real, twin" of the pages anew; needs real files in ../shared
+tables: $(VENV)/.dev ## Write the tables of the pages anew: adapters, and twins beside real files, which must be in ../shared
 	$(ONE_THREAD) $(BIN)/python tools/twin_tables.py
+	$(ONE_THREAD) $(BIN)/python tools/adapter_matrix.py
 
 weights: $(VENV)/.dev ## Train the networks that ship with the package anew
 	$(ONE_THREAD) $(BIN)/python tools/ship_networks.py
