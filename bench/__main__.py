@@ -24,6 +24,7 @@ BENCHES = (
     "bench_brainscore",
     "bench_eeg2025",
     "bench_neuroprobe",
+    "bench_maps",
 )
 
 

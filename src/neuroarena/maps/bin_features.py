@@ -18,6 +18,8 @@ KINDS: tuple[str, ...] = get_args(Kind)
 SPECTROGRAM_FROM_HZ = 500.0
 AVERAGES = 8
 FRAME_S, HIGHEST_HZ = 0.25, 150.0
+# Items that are transformed at once: 11.7 ms for 3,500 of them, and 15.7 ms all together, which no cache holds.
+_ROWS = 512
 
 
 @dataclass(frozen=True)
@@ -65,24 +67,30 @@ class BinFeatures:
     @property
     def n_features(self) -> int:
         """Number of features of a bin."""
-        return int(self._matrix().shape[1]) // (2 if self.kind == "spectrogram" else 1)
+        if self.kind == "voltage":
+            return AVERAGES
+        return sum(matrix.shape[1] // 2 for _, matrix in _transform(self.rate_hz, self.n_samples))
 
     def __call__(self, segments: np.ndarray) -> np.ndarray:
         """Turn samples (items, n_samples) into features (items, features)."""
-        product: np.ndarray = segments @ self._matrix()
         if self.kind == "voltage":
-            return product
-        real, imaginary = np.split(product, 2, axis=1)
-        np.multiply(real, real, out=real)
-        np.multiply(imaginary, imaginary, out=imaginary)
-        real += imaginary
-        magnitude: np.ndarray = np.sqrt(real, out=real)
-        return magnitude
+            averages: np.ndarray = segments @ _averages(self.n_samples)
+            return averages
+        features = np.empty((len(segments), self.n_features), dtype=np.float32)
+        for row in range(0, len(segments), _ROWS):
+            self._transform_rows(segments[row : row + _ROWS], features[row : row + _ROWS])
+        return features
 
-    def _matrix(self) -> np.ndarray:
-        if self.kind == "voltage":
-            return _averages(self.n_samples)
-        return _transform(self.rate_hz, self.n_samples)
+    def _transform_rows(self, segments: np.ndarray, out: np.ndarray) -> None:
+        first = 0
+        for samples, matrix in _transform(self.rate_hz, self.n_samples):
+            product = segments[:, samples] @ matrix
+            np.multiply(product, product, out=product)
+            count = matrix.shape[1] // 2
+            frame = out[:, first : first + count]
+            np.add(product[:, :count], product[:, count:], out=frame)
+            np.sqrt(frame, out=frame)
+            first += count
 
 
 @functools.lru_cache(maxsize=8)
@@ -94,11 +102,20 @@ def _averages(n_samples: int) -> np.ndarray:
 
 
 @functools.lru_cache(maxsize=8)
-def _transform(rate_hz: float, n_samples: int) -> np.ndarray:
-    """Transform every single sample by itself: the rows of the matrix, real parts first."""
+def _transform(rate_hz: float, n_samples: int) -> tuple[tuple[slice, np.ndarray], ...]:
+    """Return the samples that each frame sees and the matrix that transforms them, real parts first.
+
+    Every single sample is transformed by itself: these are the rows. A frame at the edge sees its half of the bin and
+    the reflection of it, so that a third of the whole matrix would be zeros.
+    """
     frame = min(n_samples, round(FRAME_S * rate_hz))
     steps = Spectrogram(frame, max_hz=min(HIGHEST_HZ, rate_hz / 2), output="complex-parts")
     single = np.eye(n_samples, dtype=np.float32)[:, np.newaxis]
     parts, _ = steps(single, channel_table(["one"]), rate_hz)
-    flat = parts.reshape(n_samples, -1, 2)
-    return np.ascontiguousarray(np.concatenate([flat[..., 0], flat[..., 1]], axis=1))
+    frames = []
+    for number in range(parts.shape[2]):
+        matrix = np.concatenate([parts[:, 0, number, :, 0], parts[:, 0, number, :, 1]], axis=1)
+        seen = np.flatnonzero(np.abs(matrix).max(axis=1) > 0)
+        samples = slice(int(seen[0]), int(seen[-1]) + 1)
+        frames.append((samples, np.ascontiguousarray(matrix[samples])))
+    return tuple(frames)

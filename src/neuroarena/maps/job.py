@@ -110,12 +110,16 @@ class MapJob:
 
     def _read(self) -> np.ndarray:
         """Read the windows of these electrodes: float32 (items, electrodes, samples)."""
-        parts = [self._read_source(source) for source in self.sources]
-        n_items = sum(len(source.rows) for source in self.sources)
-        signals = np.empty((n_items, *parts[0].shape[1:]), dtype=np.float32)
-        for source, part in zip(self.sources, parts, strict=True):
-            signals[source.rows] = part
-        broken = ~np.isfinite(signals).all(axis=(0, 2))
+        signals = self._read_source(self.sources[0])
+        if len(self.sources) > 1:
+            n_items = sum(len(source.rows) for source in self.sources)
+            whole = np.empty((n_items, *signals.shape[1:]), dtype=np.float32)
+            whole[self.sources[0].rows] = signals
+            for source in self.sources[1:]:
+                whole[source.rows] = self._read_source(source)
+            signals = whole
+        # Extremes pass on what is not finite, without an array of answers as large as the signals.
+        broken = ~np.isfinite(signals.max(axis=(0, 2)) - signals.min(axis=(0, 2)))
         if broken.any():
             name = self.electrodes[int(np.flatnonzero(broken)[0])]
             raise InputError(
