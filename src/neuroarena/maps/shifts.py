@@ -92,10 +92,11 @@ def describe_slow_labels(task: str, sessions: Sequence[tuple[str, float, int]]) 
 
     Examples
     --------
-    >>> describe_slow_labels("speech", [("1_1", 3.0, 1000)]) is None
+    >>> describe_slow_labels("speech", [("1_1", 3.0, 1000), ("1_2", 0.6, 24)]) is None
     True
     """
-    slow = [each for each in sessions if each[1] > SLOWEST * each[2]]
+    # Below one item neighbours are independent, however few there are.
+    slow = [each for each in sessions if each[1] > max(1.0, SLOWEST * each[2])]
     if not slow:
         return None
     session, tau, n_items = max(slow, key=lambda each: each[1] / each[2])
