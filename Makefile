@@ -9,7 +9,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 BYTECODE := PYTHONDONTWRITEBYTECODE=
 CORES := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
-.PHONY: help demo test drills mutants bench lint types format docs tables weights clean
+.PHONY: help demo test drills mutants bench lint types format docs tables screenshots weights clean
 
 help: ## Say what there is
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -73,6 +73,9 @@ docs: $(VENV)/.docs ## Write docs/reference.md anew, and the site of the documen
 tables: $(VENV)/.dev ## Write the tables of the pages anew: adapters, and twins beside real files, which must be in ../shared
 	$(ONE_THREAD) $(BIN)/python tools/twin_tables.py
 	$(ONE_THREAD) $(BIN)/python tools/adapter_matrix.py
+
+screenshots: $(VENV)/.dev ## Draw the pictures of pages in docs/images anew, with Chromium
+	$(ONE_THREAD) $(BIN)/python tools/screenshots.py
 
 weights: $(VENV)/.dev ## Train the networks that ship with the package anew
 	$(ONE_THREAD) $(BIN)/python tools/ship_networks.py

@@ -148,3 +148,79 @@ def test_the_pages_of_people_fit_and_can_be_read_by_everybody(browser, address, 
             assert page.goto(f"{address}/{name}").status == 200
             assert list_violations(page) == []
             assert measure_overhang(page) <= 0, name
+
+
+def list_coins(page, address: str) -> int:
+    """Return how many rows the team of chance has on the board of a track, as the server shows it now."""
+    page.goto(f"{address}/")
+    page.get_by_role("link", name="Sleep onset · Open phase").click()
+    return int(page.locator("table.board tbody tr", has_text="Coin Flippers").count())
+
+
+def wait_for_coins(page, address: str, wanted: int) -> None:
+    for _ in range(90):
+        if list_coins(page, address) == wanted:
+            return
+        time.sleep(1)
+    raise AssertionError(f"the board never had {wanted} rows of Coin Flippers")
+
+
+def open_submissions(page, address: str, team: str, track: str) -> list[str]:
+    """Return the addresses of a team's submissions to a track, on the desk of the organisers."""
+    page.goto(f"{address}/organise/submissions?team={team.replace(' ', '+')}&per_page=50")
+    rows = page.locator("tbody tr", has_text=track).filter(has_text="open")
+    return [rows.nth(at).locator("th a").get_attribute("href") for at in range(rows.count())]
+
+
+def test_an_organiser_judges_again_and_undoes_a_delete(browser, address, made):
+    with visiting(browser) as page:
+        page.set_default_timeout(PATIENCE_MS)
+        sign_in(page, address, made.organiser)
+        page.get_by_role("link", name="Organise", exact=True).click()
+        page.get_by_label("Track").select_option("sleep-onset")
+        page.get_by_role("button", name="Judge again").click()
+        for _ in range(90):
+            page.goto(f"{address}/organise")
+            row = page.locator("tbody tr", has_text="sleep-onset").first
+            if row.count() and "waits" not in row.inner_text():
+                break
+            time.sleep(1)
+        # The scorer has no newer version: it looked, and said so.
+        assert row.locator("td").last.inner_text() == "everything was judged already"
+        assert list_coins(page, address) == 1
+        links = open_submissions(page, address, "Coin Flippers", "sleep-onset")
+        assert links
+        page.goto(f"{address}/organise/{links[0].split('organise/')[1]}")
+        page.get_by_label("Run again: why").fill("a drill")
+        page.get_by_role("button", name="Run again").click()
+        for _ in range(90):
+            page.reload()
+            if page.get_by_text("run again: scored").count():
+                break
+            time.sleep(1)
+        assert page.get_by_text("run again: scored").count() == 1
+        for link in links:
+            page.goto(f"{address}/organise/{link.split('organise/')[1]}")
+            page.get_by_role("button", name=re.compile("^Delete")).click()
+            page.get_by_role("button", name=re.compile("^Undo")).wait_for()
+        wait_for_coins(page, address, 0)
+        for link in links:
+            page.goto(f"{address}/organise/{link.split('organise/')[1]}")
+            page.get_by_role("button", name=re.compile("^Undo")).click()
+            page.get_by_role("button", name=re.compile("^Delete")).wait_for()
+        wait_for_coins(page, address, 1)
+        page.goto(f"{address}/organise/events")
+        said = page.inner_text("main")
+        assert "deleted" in said
+        assert "restored" in said
+
+
+@pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_the_desk_of_organisers_fits_and_can_be_read_by_everybody(browser, address, made, viewport):
+    scheme = "dark" if viewport is PHONE else "light"
+    with visiting(browser, viewport=viewport, color_scheme=scheme, bypass_csp=True) as page:
+        sign_in(page, address, made.organiser)
+        for name in ("", "/queue", "/submissions", "/audits", "/announcements", "/events"):
+            assert page.goto(f"{address}/organise{name}").status == 200
+            assert list_violations(page) == []
+            assert measure_overhang(page) <= 0, name
