@@ -207,4 +207,5 @@ _SHAPES: dict[str, Callable[[Any], Iterator[str]]] = {
     "model_check": _function,
     "entry_rules": _function,
     "views": _function,
+    "citation": _function,
 }

@@ -27,6 +27,7 @@ FACES: dict[str, str] = {
     "overall": "how the tasks become one number",
     "rules": "ranking rules, by name",
     "columns": "extra columns of a board",
+    "citation": "how the data of a task are cited, as BibTeX",
     "views": "which view of a task an entry belongs to, each on a board of its own beside the others",
     "inference": "how the verdicts of a task are made, where levels left out one by one are not enough",
     "entry_rules": "what makes an entry void, beyond its own run",

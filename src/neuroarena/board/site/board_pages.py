@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from neuroarena.benchmarks.faces import face_of
 from neuroarena.board.board import describe_ranking, records
 from neuroarena.board.descriptions import count_pairs, describe_pairs, describe_rows, list_origins
 from neuroarena.board.entries import FLOORS, Entry
@@ -16,6 +17,7 @@ from neuroarena.board.site.examples import work_example
 from neuroarena.board.site.formulas import FORMULAS
 from neuroarena.board.site.leads import AGAINST_LEADER, AGAINST_NEXT, LOOKS, SIGNS, describe_lead
 from neuroarena.board.site.pages import Content, Page
+from neuroarena.board.site.publications import find_publication
 from neuroarena.board.wording import (
     clean_name,
     column_heading,
@@ -42,6 +44,7 @@ CHOICES = ("floor", "organiser", "simulated")
 
 def make_board_page(content: Content, ranking: Ranking) -> Page:
     """Make the page of one ranking."""
+    cited = _cite(ranking)
     frame = content.frame
     own = frame[(frame["benchmark"] == ranking.benchmark) & (frame["split"] == ranking.split)]
     tables = {"": own[own["kind"] == ranking.kind].reset_index(drop=True)}
@@ -54,7 +57,11 @@ def make_board_page(content: Content, ranking: Ranking) -> Page:
         title=content.title_of(ranking),
         template="board.html.j2",
         view=_view(content, ranking),
-        data={"snapshot": content.sources.snapshot, **describe_ranking(ranking)},
+        data={
+            "snapshot": content.sources.snapshot,
+            **describe_ranking(ranking),
+            "bibtex": cited and cited["bibtex"],
+        },
         tables=tables,
     )
 
@@ -91,6 +98,8 @@ def _view(content: Content, ranking: Ranking) -> dict[str, Any]:
         "pairs_words": count_pairs(ranking) if len(ranking.judgements) <= MOST_PAIRS else "",
         "shares": _shares(content, ranking),
         "example": work_example(ranking),
+        "citation": _cite(ranking),
+        "version": ranking.definition,
         "metric": {"title": metric.title, "undefined": metric.undefined},
         "formula": FORMULAS.get(manifest.metric, ""),
         "origins": list_origins(ranking),
@@ -120,6 +129,12 @@ def make_rows(content: Content, ranking: Ranking, axis: Axis) -> list[dict[str, 
             }
         )
     return rows
+
+
+def _cite(ranking: Ranking) -> dict[str, str] | None:
+    """Return the publication behind a task, as its family's face ``citation`` names it; None where it names none."""
+    cite = face_of(ranking.family, "citation")
+    return None if cite is None or ranking.kind != "task" else find_publication(cite(ranking.task))
 
 
 def describe_verdict(verdict: Any, words: dict[str, str]) -> dict[str, str] | None:

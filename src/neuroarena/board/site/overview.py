@@ -15,6 +15,7 @@ from neuroarena.board.site.pages import Content, Page
 from neuroarena.board.site.shown_pages import describe_shown_lead, format_shown
 from neuroarena.board.standings import Standings
 from neuroarena.board.tree_views import tree_section
+from neuroarena.board.trees import Tree
 from neuroarena.board.wording import clean_name, verdict
 
 # As many boards are shown with their first rows; more are listed by task and split.
@@ -33,7 +34,7 @@ def make_overview(content: Content, over_tracks: Mapping[str, Standings]) -> Pag
         "grids": _grids(content, plain) if len(plain) > MOST_CARDS or cards != plain else [],
         "over_tracks": [{"title": one.title, "address": address} for address, one in over_tracks.items()],
         "notes": [*board.notes, *content.sources.notes],
-        "trees": [tree_section(tree) for tree in board.trees if tree.split not in content.heats],
+        "trees": [_tree(content, tree) for tree in board.trees if tree.split not in content.heats],
         "readers": [f"{count} {name}" for name, count in content.sources.readers.items()],
         "entries": [
             {"team": team, "address": content.entries[team], "n": len(content.teams[team])}
@@ -180,6 +181,25 @@ def _grids(content: Content, rankings: Sequence[Ranking]) -> list[dict[str, Any]
         title = f"{', '.join(one for one in words if one)} · {len(rows)} tasks"
         grids.append({"title": title, "splits": splits, "rows": rows})
     return grids
+
+
+def _tree(content: Content, tree: Tree) -> dict[str, Any]:
+    """Return a tree as the page shows it: every task leads to its board, and says its version."""
+    own = {
+        one.task: one
+        for one in content.board.rankings
+        if (one.family, one.split) == (tree.family, tree.split)
+    }
+    section = tree_section(tree)
+    rows = [
+        {
+            **row,
+            "address": content.boards[own[row["name"]].name] if row["name"] in own else None,
+            "version": own[row["name"]].definition if row["name"] in own else "",
+        }
+        for row in section["rows"]
+    ]
+    return {**section, "rows": rows}
 
 
 def _cell(content: Content, ranking: Ranking | None) -> dict[str, Any] | None:

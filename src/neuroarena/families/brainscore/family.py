@@ -56,6 +56,7 @@ class BrainScore:
     inference = "neuroarena.families.brainscore.model_verdicts:infer_models"
     columns = "neuroarena.families.brainscore.ceiling_columns:COLUMNS"
     model_check = "neuroarena.families.brainscore.model_check:check_model_named"
+    citation = "neuroarena.families.brainscore.citations:cite_benchmark"
     scaffold = "neuroarena.families.brainscore.scaffold:SCAFFOLD"
     options = BrainScoreOptions
     modality = "vision"
