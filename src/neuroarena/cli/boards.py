@@ -11,6 +11,7 @@ import typer
 from neuroarena.cli.completion import complete_importer_options, complete_importers, complete_standings
 from neuroarena.cli.options import Json, parse_values, refuse_unused
 from neuroarena.cli.output import print_json, print_table
+from neuroarena.cli.remote import Url, show_board
 
 if TYPE_CHECKING:
     from neuroarena.board import Board, Entry, Rules, Standings
@@ -19,6 +20,12 @@ if TYPE_CHECKING:
 Results = Annotated[
     list[Path],
     typer.Argument(help="Folders of results, or of submissions that an importer recognises."),
+]
+OptionalResults = Annotated[
+    list[Path] | None,
+    typer.Argument(
+        help="Folders of results, or of submissions that an importer recognises; with --url, names of boards."
+    ),
 ]
 Rule = Annotated[
     str | None,
@@ -115,7 +122,7 @@ TreeOption = Annotated[
 
 
 def board(
-    results: Results,
+    results: OptionalResults = None,
     source: SourceOption = None,
     split: SplitOption = None,
     option: ImporterOption = None,
@@ -131,10 +138,21 @@ def board(
     classical: Classical = False,
     over_tracks: OverTracksOption = None,
     tree: TreeOption = False,
+    url: Url = None,
     as_json: Json = False,
 ) -> None:
-    """Rank decoders, with intervals and one verdict per pair: which are better, equivalent, or undecided."""
+    """Rank decoders, with intervals and one verdict per pair: which are better, equivalent, or undecided.
+
+    With --url the boards of a server are listed, or those shown that are named.
+    """
     from neuroarena.board.importing import Imported, find_importer
+    from neuroarena.errors import InputError
+
+    if url is not None:
+        show_board(url, [str(name) for name in results or []], as_json)
+        return
+    if not results:
+        raise InputError("Name folders of results, or the address of a server with --url.")
 
     readers = _find_readers(results, source)
     if not all(name is None or find_importer(name).rankable for name in readers):

@@ -9,12 +9,16 @@ import typer
 
 from neuroarena.cli.options import Json
 from neuroarena.cli.output import format_value, print_json, print_table
+from neuroarena.cli.remote import Url, open_remote, send
 
 if TYPE_CHECKING:
     from neuroarena.competition.arena import Arena as OpenArena
     from neuroarena.competition.queue import Job
 
 Arena = Annotated[Path, typer.Option("--arena", metavar="DIR", help="Folder of the competition.")]
+ArenaOrServer = Annotated[
+    Path | None, typer.Option("--arena", metavar="DIR", help="Folder of the competition.")
+]
 TokenFile = Annotated[
     Path | None,
     typer.Option(
@@ -37,6 +41,24 @@ DocumentName = Annotated[
     str | None,
     typer.Option("--document", metavar="NAME", help="The file is a document that the competition asks for."),
 ]
+AcceptTerms = Annotated[
+    bool, typer.Option("--accept-terms", help="Accept the competition's terms for your team.")
+]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Check the file and the caps; nothing is sent or counted.")
+]
+Key = Annotated[
+    str | None,
+    typer.Option("--key", help="A repeated post with the same key is one submission."),
+]
+Pipeline = Annotated[
+    Path | None,
+    typer.Option("--pipeline", metavar="ZIP", help="Commit the training that made FILE, for the audit."),
+]
+Commits = Annotated[
+    str | None,
+    typer.Option("--commits", metavar="ID", help="FILE is the training of this submission of yours."),
+]
 
 
 def submit(
@@ -44,26 +66,14 @@ def submit(
     file: Annotated[
         Path, typer.Argument(help="Predictions (neuroarena.write_submission), code in a zip, or a document.")
     ],
-    arena: Arena,
+    arena: ArenaOrServer = None,
+    url: Url = None,
     token_file: TokenFile = None,
-    accept_terms: Annotated[
-        bool, typer.Option("--accept-terms", help="Accept the competition's terms for your team.")
-    ] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Check the file and the caps; nothing is sent or counted.")
-    ] = False,
-    key: Annotated[
-        str | None,
-        typer.Option("--key", help="A repeated post with the same key is one submission."),
-    ] = None,
-    pipeline: Annotated[
-        Path | None,
-        typer.Option("--pipeline", metavar="ZIP", help="Commit the training that made FILE, for the audit."),
-    ] = None,
-    commits: Annotated[
-        str | None,
-        typer.Option("--commits", metavar="ID", help="FILE is the training of this submission of yours."),
-    ] = None,
+    accept_terms: AcceptTerms = False,
+    dry_run: DryRun = False,
+    key: Key = None,
+    pipeline: Pipeline = None,
+    commits: Commits = None,
     model: Model = None,
     external_data: ExternalData = None,
     no_external_data: NoExternalData = False,
@@ -75,9 +85,19 @@ def submit(
     from neuroarena.competition.teams import find_team
     from neuroarena.errors import InputError
 
-    opened, token = competition.open_arena(arena), _read_token(token_file)
     if external_data and no_external_data:
         raise InputError("Name external data, or say --no-external-data; both is not possible.")
+    if url is not None:
+        _refuse_remotely({"--accept-terms": accept_terms, "--document": document, "--pipeline": pipeline})
+        kind = "pipeline" if commits else None
+        named: dict[str, Any] = {"track": track, "key": key, "model": model, "commits": commits, "kind": kind}
+        named |= {
+            "external_data": ",".join(external_data or ()),
+            "no_external_data": no_external_data and "yes",
+        }
+        _submit_remotely(url, _read_token(token_file), file, named, dry_run, as_json)
+        return
+    opened, token = competition.open_arena(_demand_folder(arena)), _read_token(token_file)
     if accept_terms and not dry_run:
         competition.accept_terms(opened, find_team(opened, token, "submit"))
     if document is not None:
@@ -102,6 +122,37 @@ def submit(
         _show_receipt(competition.read_receipt(opened, token, kept), as_json)
 
 
+def _demand_folder(arena: Path | None) -> Path:
+    from neuroarena.errors import InputError
+
+    if arena is None:
+        raise InputError("Name the competition: --arena DIR for a folder, or --url URL for a server.")
+    return arena
+
+
+def _submit_remotely(
+    url: str, token: str, file: Path, named: dict[str, Any], dry_run: bool, as_json: bool
+) -> None:
+    """Send a file to a server, and print the receipt, or the checker's verdict."""
+    fields = {name: str(value) for name, value in named.items() if value}
+    answer = send(open_remote(url, token), file, fields, dry_run)
+    if not dry_run:
+        _show_receipt(answer, as_json)
+    elif as_json:
+        print_json(answer)
+    else:
+        print(f"{file.name}: would be taken now. No attempt was used.")
+
+
+def _refuse_remotely(given: dict[str, Any]) -> None:
+    """Refuse what a server does not take from programs: its pages do."""
+    from neuroarena.errors import InputError
+
+    for name, value in given.items():
+        if value:
+            raise InputError(f"{name} needs the folder of the competition; on a server, use its pages.")
+
+
 def _hand_in(opened: Any, token: str, track: str, document: str, file: Path, as_json: bool) -> None:
     from neuroarena.competition.documents import hand_in_document
 
@@ -121,7 +172,8 @@ def _show_receipt(receipt: dict[str, Any], as_json: bool) -> None:
 
 
 def status(
-    arena: Arena,
+    arena: ArenaOrServer = None,
+    url: Url = None,
     token_file: TokenFile = None,
     submission: Annotated[str | None, typer.Argument(help="Id of a submission; without it, all.")] = None,
     as_json: Json = False,
@@ -129,12 +181,23 @@ def status(
     """Print the receipt of a submission, or list all of your team's."""
     from neuroarena import competition
 
-    opened, token = competition.open_arena(arena), _read_token(token_file)
-    if submission is not None:
+    token = _read_token(token_file)
+    if url is not None:
+        remote = open_remote(url, token)
+        if submission is None:
+            _list(remote.list_submissions(), as_json)
+            return
+        receipt = remote.read_receipt(submission)
+    else:
+        opened = competition.open_arena(_demand_folder(arena))
+        if submission is None:
+            _list(competition.list_submissions(opened, token), as_json)
+            return
         receipt = competition.read_receipt(opened, token, submission)
-        print_json(receipt) if as_json else _print_receipt(receipt)
-        return
-    rows = competition.list_submissions(opened, token)
+    print_json(receipt) if as_json else _print_receipt(receipt)
+
+
+def _list(rows: list[dict[str, Any]], as_json: bool) -> None:
     if as_json:
         print_json(rows)
     elif rows:
