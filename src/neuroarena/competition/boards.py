@@ -73,7 +73,11 @@ def make_entries(arena: Arena, row: dict[str, Any], half: str) -> list[Entry]:
             time=row["received"],
             role=role or ("organiser" if row["organiser"] else "entry"),  # type: ignore[arg-type]
             simulated=about["simulated"],
-            provenance={"submission": row["submission"], "scorer_version": row["scorer_version"]},
+            provenance={
+                "submission": row["submission"],
+                "scorer_version": row["scorer_version"],
+                "encoder_weights": (row.get("measured") or {}).get("encoder_weights"),
+            },
         )
         for part, scored in units.items()
     ]
@@ -182,6 +186,7 @@ def read_scored(
             TEAM.c.affiliation,
             TEAM.c.reveals_affiliation,
             TEAM.c.no_prize,
+            RUN.c.measured,
             PUBLIC_SCORE,
         )
         .join(RUN, RUN.c.submission == SUBMISSION.c.id)

@@ -57,10 +57,10 @@ def _check_code(arena: Arena, track: Track, phase: str, path: Path) -> Checked: 
     from neuroarena.evaluation.code import find_contract
     from neuroarena.sandbox.archives import check_python, unpack_submission
 
-    with unpack_submission(path, ENTRY["code"]) as folder:
-        check_python(
-            folder / ENTRY["code"], path.name, getattr(find_contract(track.benchmark)[0], "defines", ())
-        )
+    contract = find_contract(track.benchmark)[0]
+    entry = getattr(contract, "entry", ENTRY["code"])
+    with unpack_submission(path, entry) as folder:
+        check_python(folder / entry, path.name, getattr(contract, "defines", ()))
     return Checked()
 
 

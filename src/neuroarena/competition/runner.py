@@ -180,7 +180,8 @@ def ask_code(
     if not hasattr(contract, "ask"):
         raise InputError(f'"{track.benchmark}" takes code on a laptop, but not in a competition.')
     sheet = arena.sheet(row["track"], row["phase"])
-    questions = {part: open_questions(arena.questions_folder(sheet, part)) for part in arena.parts(sheet)}
+    opened = getattr(contract, "open_questions", open_questions)
+    questions = {part: opened(arena.questions_folder(sheet, part)) for part in arena.parts(sheet)}
     with using_runtime(read_chosen_runtime(arena)):
         answered: Answered = contract.ask(code, questions, asking, progress)
     return answered

@@ -20,6 +20,7 @@ from neuroarena.competition.tables import ANSWER, PUBLIC_SCORE, RUN, STEP, SUBMI
 from neuroarena.competition.tracks import Range
 from neuroarena.competition.views import PublicView, choose_step, public_view
 from neuroarena.errors import NeuroarenaError
+from neuroarena.evaluation.code import find_contract
 from neuroarena.scoring import Manifest, UnitScores, check_submission, read_predictions, score
 
 
@@ -193,7 +194,14 @@ def _read_answers(
         sha256 = connection.execute(asked).scalar()
     if sha256 is None:
         raise NeuroarenaError(f'Run {run} has no answers to the part "{part}".')
-    return read_predictions(arena.artifacts.open(sha256), manifest, expected_rows=len(ids))
+    file = arena.artifacts.open(sha256)
+    contract: Any = find_contract(arena.competition.track(row["track"]).benchmark)[0]
+    if hasattr(contract, "conclude"):
+        # What code answered are not predictions yet: heads are fitted here, where the labels are.
+        lesson = arena.vault.read_lesson(arena.sheet(row["track"], row["phase"]), part)
+        concluded: pd.DataFrame = contract.conclude(lesson, pd.read_parquet(file), manifest)
+        return concluded
+    return read_predictions(file, manifest, expected_rows=len(ids))
 
 
 def _clip(table: pd.DataFrame, manifest: Manifest, ends: Range | None) -> pd.DataFrame:

@@ -92,8 +92,19 @@ def _check_ranges(track: Track, parts: Mapping[str, Questions]) -> None:
 def _write_questions(arena: Arena, sheet: str, part: str, benchmark: Benchmark, split: str | None) -> None:
     """Write what code is asked, without any label, where the runner finds it; once."""
     folder = arena.questions_folder(sheet, part)
-    if not folder.exists():
-        write_questions(questions_of(benchmark, split or benchmark.splits[0]), folder)
+    chosen = split or benchmark.splits[0]
+    contract: Any = find_face(
+        resolve(arena.competition.track(sheet.partition("@")[0]).benchmark)[0], "code_contract"
+    )
+    if hasattr(contract, "make_lesson"):
+        arena.vault.keep_lesson(sheet, contract.make_lesson(benchmark, chosen), part)
+    if folder.exists():
+        return
+    if hasattr(contract, "write_questions"):
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        contract.write_questions(benchmark, chosen, folder)
+    else:
+        write_questions(questions_of(benchmark, chosen), folder)
 
 
 def keep_truth(

@@ -121,6 +121,14 @@ class Vault:
         found = self.shelf.find((run, part, scorer_version))
         return None if found is None else _from_bytes(found)
 
+    def keep_lesson(self, sheet: str, content: bytes, part: str = "") -> None:
+        """Keep what heads are taught that are fitted on the answers of code: targets of the training part."""
+        self.shelf.write(_lesson_name(sheet, part), content)
+
+    def read_lesson(self, sheet: str, part: str = "") -> bytes:
+        """Return what the heads of a part are taught."""
+        return self.shelf.read(_lesson_name(sheet, part))
+
     def keep_audit(self, audit: str, content: bytes) -> None:
         """Keep the record of an audit, which holds scores."""
         self.shelf.write(_audit_name(audit), content)
@@ -166,6 +174,10 @@ _MOST_TRUTHS = 16
 
 def _truth_name(sheet: str, part: str) -> str:
     return f"truth/{_name(sheet, part)}.parquet"
+
+
+def _lesson_name(sheet: str, part: str) -> str:
+    return f"lesson-{_name(sheet, part)}.secret"
 
 
 def _audit_name(audit: str) -> str:

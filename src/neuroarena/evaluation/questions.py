@@ -7,7 +7,7 @@ a stranger's code in a competition has such a folder and not the data.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -58,8 +58,14 @@ class Questions:
 
 def questions_of(benchmark: Benchmark, split: str) -> Questions:
     """Return the questions of a benchmark's test part, read from its recordings when they are asked."""
-    judged = {example for fold in benchmark.split(split).folds for example in fold.test}
-    examples = benchmark.examples[benchmark.examples["id"].isin(judged)]
+    return questions_about(
+        benchmark, {example for fold in benchmark.split(split).folds for example in fold.test}
+    )
+
+
+def questions_about(benchmark: Benchmark, ids: Collection[str]) -> Questions:
+    """Return some examples of a benchmark as questions, read from its recordings when they are asked."""
+    examples = benchmark.examples[benchmark.examples["id"].isin(set(ids))]
     examples = examples.sort_values("id", ignore_index=True)
     opened: dict[str, Any] = {}
 

@@ -21,7 +21,7 @@ from neuroarena.sandbox.limits import Isolation, Limits, Outcome, printable
 
 # A failure before the model sees any data is the file's fault; later failures are the model's.
 _FILE_STAGES = {
-    "import": "submission.py cannot be imported",
+    "import": "the code cannot be imported",
     "class": "a class is missing",
     "constructor": "a signature does not match the contract",
     "method": "a method is missing",

@@ -45,6 +45,7 @@ class Transfer:
     entry_rules = "neuroarena.families.transfer.encoder_identity:void_changed_encoders"
     columns = "neuroarena.families.transfer.encoder_identity:COLUMNS"
     own_standings = "neuroarena.families.transfer.standings:OWN_STANDINGS"
+    code_contract = "neuroarena.families.transfer.code_contract:CONTRACT"
     start_kit = Path(__file__).with_name("startkit")
 
     @property

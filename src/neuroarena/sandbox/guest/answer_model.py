@@ -33,13 +33,14 @@ def load(folder: str, meta: dict[str, Any]) -> Callable[[Message], serving.Answe
     module = serving.import_submission(folder)
     answers = meta.pop("answers")
     given = {**meta, "folder": folder}
-    name = "load_encoder" if answers.get("encoder") else "load_model"
-    made = serving.find_callable(module, name, (given,), f"{name}(meta)")
+    made = serving.find_callable(module, "load_model", (given,), "load_model(meta)")
     model = serving.attempt("model", functools.partial(made, given))
-    wanted = {"stream": ("start", "step"), "encoder": ("encode",)}.get(answers["form"], ("predict",))
+    wanted = ("start", "step") if answers["form"] == "stream" else ("predict",)
     for method in wanted:
         if not callable(getattr(model, method, None)):
-            raise serving.Problem("model", f"{name}(meta) returned {type(model).__name__} without {method}()")
+            raise serving.Problem(
+                "model", f"load_model(meta) returned {type(model).__name__} without {method}()"
+            )
     if answers["form"] == "stream":
         return functools.partial(step, model, answers["text"])
     called = getattr(model, wanted[0])

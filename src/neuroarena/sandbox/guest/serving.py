@@ -61,24 +61,26 @@ def serve(load: Callable[[], Callable[[Message], Answer]]) -> None:
         channel.send("answer", {**fields, **token}, array)
 
 
-def import_submission(folder: str, optional: Sequence[str] = ()) -> Any:
-    """Import ``submission.py`` of a folder, which is the working directory and first on the path from now on.
+def import_submission(folder: str, optional: Sequence[str] = (), name: str = "submission") -> Any:
+    """Import a submission from its folder, which is the working directory and first on the path from now on.
 
     Parameters
     ----------
     folder : str
     optional : sequence of str
         Libraries that a submission may expect and that may be absent; the host knows what brings each.
+    name : str
+        Of the module.
     """
     os.chdir(folder)
     own = {name for name, module in sys.modules.items() if _is_ours(module)}
     # A submission may have modules of the same names.
-    for name in own - {"__main__"}:
-        del sys.modules[name]
+    for ours in own - {"__main__"}:
+        del sys.modules[ours]
     sys.path[:2] = [folder, os.path.join(folder, "python_packages")]
     random.seed(0)
     np.random.seed(0)  # noqa: NPY002 (submitted code draws from the global state)
-    return attempt("import", lambda: importlib.import_module("submission"), optional)
+    return attempt("import", lambda: importlib.import_module(name), optional)
 
 
 def _is_ours(module: Any) -> bool:

@@ -130,7 +130,7 @@ class EncoderProbe:
                 self.tracker_.add(self._encode(window[np.newaxis], self.channels_, self.rate_hz_)[0])
             )
         rows, places = self._frames(window, self.channels_, self.rate_hz_)
-        core = _in_core(places, self.rule_, self.rate_hz_)
+        core = mark_core(places, self.rule_, self.rate_hz_)
         return str(self.text_.take(self.head_.predict(rows[core])))
 
     def _load(self) -> Encoder:
@@ -228,8 +228,7 @@ class EncoderProbe:
             assert group.recording is not None
             playback = Playback(group.recording, start, stop, rule, np.random.default_rng(0))
             due += [(group, playback, start, number) for number in range(len(playback))]
-        chosen = np.unique(np.linspace(0, len(due) - 1, min(len(due), MOST_WINDOWS)).round().astype(int))
-        parts = [self._label_frames(due[place], rule) for place in chosen]
+        parts = [self._label_frames(due[place], rule) for place in choose_windows(len(due))]
         rows, labels, weights = (np.concatenate(each) for each in zip(*parts, strict=True))
         return FrameHead(rows, labels, weights)
 
@@ -246,18 +245,49 @@ class EncoderProbe:
         signals, channels = self._seen(window[np.newaxis], group.recording.channels, rate)
         seen_hz = self.features.rate_after(rate)
         rows, places = self._frames(signals[0], channels, seen_hz)
-        core = _in_core(places, rule, seen_hz)
-        onsets = np.round(group.events["onset_s"].to_numpy() * rate).astype(np.int64)
-        at = start + first + np.ceil(places[core] * (rate / seen_hz)).astype(np.int64)
-        keys = KEYBOARD.labels_of("".join(group.events["value"]))
-        labels = frame_labels(at, onsets, keys, within=round(TAUGHT_S * rate))
-        blank = labels == KEYBOARD.blank
-        kept = ~blank | (np.cumsum(blank) % BLANK_STEP == 1)
-        weights = np.where(blank, float(BLANK_STEP), 1.0)
-        return rows[core][kept], labels[kept], weights[kept]
+        pressed = (group.events["onset_s"].to_numpy(), list(group.events["value"]))
+        kept, labels, weights = label_frames(places, start + first, rate, seen_hz, pressed, rule)
+        return rows[kept], labels, weights
 
 
-def _in_core(places: np.ndarray, rule: StreamRule, rate_hz: float) -> np.ndarray:
+def choose_windows(count: int) -> np.ndarray:
+    """Return which of so many training windows the frame head learns from: spread evenly, at most 600."""
+    return np.unique(np.linspace(0, count - 1, min(count, MOST_WINDOWS)).round().astype(int))
+
+
+def label_frames(
+    places: np.ndarray,
+    origin: int,
+    rate_hz: float,
+    seen_hz: float,
+    pressed: tuple[np.ndarray, list[str]],
+    rule: StreamRule,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return which frames of a training window are kept, the label of each, and how many frames it represents.
+
+    Parameters
+    ----------
+    places : array (frames,)
+        The sample of the window at which each frame starts, at `seen_hz`.
+    origin : int
+        The sample of the recording, at `rate_hz`, at which the window starts.
+    rate_hz, seen_hz : float
+    pressed : pair of array and list
+        Seconds and keys of all presses of the recording.
+    rule : StreamRule
+    """
+    core = np.flatnonzero(mark_core(places, rule, seen_hz))
+    onsets = np.round(pressed[0] * rate_hz).astype(np.int64)
+    at = origin + np.ceil(places[core] * (rate_hz / seen_hz)).astype(np.int64)
+    keys = KEYBOARD.labels_of("".join(pressed[1]))
+    labels = frame_labels(at, onsets, keys, within=round(TAUGHT_S * rate_hz))
+    blank = labels == KEYBOARD.blank
+    kept = ~blank | (np.cumsum(blank) % BLANK_STEP == 1)
+    weights = np.where(blank, float(BLANK_STEP), 1.0)
+    return core[kept], labels[kept], weights[kept]
+
+
+def mark_core(places: np.ndarray, rule: StreamRule, rate_hz: float) -> np.ndarray:
     """Mark the frames that start in the part of a window that no other window has."""
     first, last = rule.before_s * rate_hz, (rule.before_s + rule.hop_s) * rate_hz
     within: np.ndarray = (places >= first - 1e-6) & (places < last - 1e-6)

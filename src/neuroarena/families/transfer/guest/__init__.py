@@ -1,0 +1,1 @@
+"""What runs inside the sandbox for encoders; imported there by its plain name."""
