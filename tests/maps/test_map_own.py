@@ -53,6 +53,7 @@ def test_the_command_maps_a_file_with_a_table_of_events(tmp_path):
     done = neuroarena_in(tmp_path, "map", "--recording", "own_raw.fif", *told, "--out", "map", "--json")
     assert done.returncode == 0, done.stderr
     shown = json.loads(done.stdout)["tasks"][0]
+    assert (tmp_path / "map" / "index.html").read_text(encoding="utf-8").count("19 draws")
     assert (shown["task"], shown["electrode"], shown["significant"]) == ("kind", "1/Pz", 1)
     grid = read_grid(tmp_path / "map")
     assert grid.electrodes["name"].tolist() == ["Cz", "Pz"]

@@ -129,7 +129,7 @@ def map_things(
         grid = _compute_own(recording, own, settings, told)
     else:
         grid = _compute(str(source), split, data, option or [], settings, told)
-    _finish(grid, out, as_json)
+    _finish(grid, out, as_json, label if recording is not None else None)
 
 
 def _check_source(
@@ -227,14 +227,19 @@ def _compute_own(
         return compute_map([benchmark], settings=filled, progress=progress, **told)
 
 
-def _finish(grid: MapGrid, out: Path, as_json: bool) -> None:
-    """Write the map and say what is in it."""
+def _finish(grid: MapGrid, out: Path, as_json: bool, label: str | None) -> None:
+    """Write the map and say what is in it; one of somebody's own recordings is drawn beside it, with this label."""
+    from neuroarena.cli.drawing_maps import draw_map
     from neuroarena.maps.grid import write_grid
 
     written = write_grid(grid, out)
-    _print_map(grid, written, as_json)
+    page = None
+    if label is not None:
+        page = draw_map(grid, out, as_published=False, label=label, wanted=[], data=None)
+    _print_map(grid, written, as_json, page)
     if not as_json:
-        print(f"The map is in {written}. Draw it with: neuroarena map {out} --out PAGE")
+        how = f"Draw it with: neuroarena map {out} --out PAGE" if page is None else f"Look at {page}"
+        print(f"The map is in {written}. {how}")
 
 
 def _print_map(grid: MapGrid, written: Path, as_json: bool, page: Path | None = None) -> None:
