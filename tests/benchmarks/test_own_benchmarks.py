@@ -215,6 +215,7 @@ REFUSALS = [
     ({"metric": "aurocc"}, 'No metric "aurocc". Did you mean "auroc"'),
     ({"metric": "rmse"}, 'rmse judges numbers, and the column "description" holds "'),
     ({"channels": ["meg"]}, "1 has no channel of the kind meg"),
+    ({"channels": ["c3"]}, '1 has no channel or kind "c3". Did you mean "C3"?'),
     ({"channels": ["Fz"]}, '1 has no channel or kind "Fz". Its kinds are eeg, eog, stim; its channels are C3, Cz, C4'),
     ({"baseline_s": (-0.2, 0)}, "baseline_s -0.2 to 0 s lies outside of the window 0 to 1 s"),
     ({"band_hz": (30, 8)}, "a band is a rising pair of numbers"),

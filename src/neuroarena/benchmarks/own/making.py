@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -227,8 +229,10 @@ def _choose_channels(piece: Piece, definition: Definition, where: str) -> list[s
             known = piece.channels["name"].tolist()
             shown = ", ".join(known[:8]) + (", ..." if len(known) > 8 else "")
             kinds_there = ", ".join(sorted(set(piece.channels["kind"])))
+            near = _closest_channel(absent[0], known)
+            hint = f' Did you mean "{near}"?' if near else ""
             raise InputError(
-                f'{where}: {piece.key} has no channel or kind "{absent[0]}". Its kinds are {kinds_there}; its '
+                f'{where}: {piece.key} has no channel or kind "{absent[0]}".{hint} Its kinds are {kinds_there}; its '
                 f"channels are {shown}."
             )
         good = set(table["name"])
@@ -236,6 +240,14 @@ def _choose_channels(piece: Piece, definition: Definition, where: str) -> list[s
     if chosen.empty:
         raise InputError(f"{where}: {piece.key} has no channel of the kind {' or '.join(asked or ['eeg'])}.")
     return list(chosen["name"])
+
+
+def _closest_channel(asked: str, known: Sequence[str]) -> str | None:
+    """Return the channel that a name may stand for: files write ``C3..`` or ``EEG C3-Ref`` where people write C3."""
+    for name in known:
+        if asked.casefold() in re.findall(r"\w+", name.casefold()):
+            return name
+    return next(iter(difflib.get_close_matches(asked, known, n=1)), None)
 
 
 def _note_bad(pieces: Sequence[Piece]) -> tuple[str, ...]:
