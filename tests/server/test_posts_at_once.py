@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import threading
 import time
@@ -14,22 +15,25 @@ import pytest
 from sqlalchemy import select
 
 from arena_making import FILE, Clock, join, make_arena, write_answers
-from neuroarena.competition.arena import Arena
+from neuroarena.competition.arena import EMBEDDED, Arena
 from neuroarena.competition.events import verify_events
 from neuroarena.competition.tables import RUN, SUBMISSION
 from neuroarena.competition.worker import work
 from neuroarena.server import Settings, create_app
 from neuroarena.server.settings import ServerLimits
+from postgres import running_postgres
 
 POSTS = 50
 
 
-@pytest.fixture
-def arena(tmp_path: Path) -> Iterator[Arena]:
+@pytest.fixture(params=["sqlite", "postgresql"])
+def arena(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Arena]:
     text = FILE.replace("[[tracks]]", "[limits]\nunfinished = 100\n\n[[tracks]]", 1)
-    made = make_arena(tmp_path, Clock("2026-03-02 12:00 UTC"), text)
-    yield made
-    made.store.close()
+    with contextlib.ExitStack() as stack:
+        place = EMBEDDED if request.param == "sqlite" else stack.enter_context(running_postgres())
+        made = make_arena(tmp_path, Clock("2026-03-02 12:00 UTC"), text, place)
+        stack.callback(made.store.close)
+        yield made
 
 
 @pytest.fixture
@@ -122,3 +126,17 @@ def test_a_connection_that_breaks_during_an_upload_leaves_nothing(arena, address
         assert len(connection.execute(select(SUBMISSION.c.id)).all()) == 1
     after = {path for path in arena.folder.rglob("*") if path.is_file() and "store" not in path.name}
     assert len(after - before) == 1
+
+
+@pytest.mark.drill
+def test_a_character_that_a_database_cannot_keep_is_refused_and_breaks_nothing(arena, address):
+    bearer = {"Authorization": f"Bearer {join(arena, 'reds')}"}
+    for method, place, form in (
+        ("GET", "/submissions/a%00b.json", None),
+        ("POST", "/submissions/a%00b/withdraw.json", {}),
+        ("POST", "/forgotten.json", {"email": "a\x00@example.org"}),
+        ("GET", "/join.json?ticket=%00", None),
+    ):
+        answer = httpx.request(method, f"{address}{place}", headers=bearer, data=form, timeout=60)
+        assert answer.status_code in (400, 404), place
+        assert answer.json()["error"]

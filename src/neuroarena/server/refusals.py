@@ -9,6 +9,7 @@ from typing import Any
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict
+from sqlalchemy.exc import DataError
 from starlette.exceptions import HTTPException
 
 from neuroarena.competition.people.rates import TooOften
@@ -24,6 +25,7 @@ SENTENCES = {
     413: "This is too large.",
     429: "Too many requests. Wait a little, then try again.",
 }
+UNKEEPABLE = "Something in the request cannot be kept, such as a NUL character. Remove it, and try again."
 BROKEN = "The server failed; it was written down, and nothing was changed by this request."
 
 
@@ -73,6 +75,8 @@ def add_refusals(app: FastAPI) -> None:
     on(Refusal)(lambda error: make_refusal(error.status, str(error), error.headers))
     on(InputError)(lambda error: make_refusal(400, str(error)))
     on(TooOften)(lambda error: make_refusal(429, str(error), {"Retry-After": str(error.retry_after_s)}))
+    # PostgreSQL keeps no NUL in a text: whoever sends one is told, and nothing is written.
+    on(DataError)(lambda _: make_refusal(400, UNKEEPABLE))
     on(NeuroarenaError)(_record)
     on(RequestValidationError)(lambda error: make_refusal(422, describe_invalid(error)))
     on(HTTPException)(
