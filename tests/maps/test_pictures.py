@@ -186,3 +186,10 @@ def test_contacts_of_braintreebank_lie_at_or_within_the_cortex():
     distance, _ = cKDTree(vertices).query(points)
     assert np.median(distance) == pytest.approx(3.0, abs=0.3)
     assert (distance > 10).mean() == pytest.approx(0.014, abs=0.005)
+
+
+def test_the_superior_frontal_gyrus_is_in_front_of_the_paracentral_lobule():
+    """The atlas as it is shipped has the left one, seen from the middle, among parietal regions."""
+    found = {name: regions._corners(outline) for name, outline in regions.polygons().items()}
+    assert found["superiorfrontal_left"][:, 0].max() > found["paracentral_left"][:, 0].max()
+    assert found["superiorparietal_left"][:, 0].max() < found["paracentral_left"][:, 0].max()

@@ -53,7 +53,31 @@ def polygons() -> dict[str, Outline]:
     if package is None or package.origin is None:
         raise MissingDependency("ggseg", "brain", "Drawing regions")
     folder = Path(package.origin).parent / "data" / "dk"
-    return {path.name: _parse(path.read_text(encoding="utf-8")) for path in sorted(folder.iterdir())}
+    found = {path.name: _parse(path.read_text(encoding="utf-8")) for path in sorted(folder.iterdir())}
+    return _move_frontal(found)
+
+
+def _move_frontal(found: dict[str, Outline]) -> dict[str, Outline]:
+    """Return the medial piece of the left superior frontal gyrus to it: ggseg 0.1 has it with the parietal lobule."""
+    from matplotlib.path import Path as Outline
+
+    frontal, parietal = "superiorfrontal_left", "superiorparietal_left"
+    if not {frontal, parietal} <= found.keys():
+        return found
+    points, codes = np.asarray(found[parietal].vertices), np.asarray(found[parietal].codes)
+    begins = np.flatnonzero(codes == _COMMANDS["M"])
+    # In the medial view of the left hemisphere the front is right; the paracentral lobule divides the two.
+    border = float(_corners(found["paracentral_left"])[:, 0].max())
+    piece = np.searchsorted(begins, np.arange(len(codes)), side="right") - 1
+    moved = points[begins, 0][piece] > border
+    if not moved.any() or moved.all():
+        return found
+    joined = np.concatenate([np.asarray(found[frontal].vertices), points[moved]])
+    return {
+        **found,
+        parietal: Outline(points[~moved], codes[~moved]),
+        frontal: Outline(joined, np.concatenate([np.asarray(found[frontal].codes), codes[moved]])),
+    }
 
 
 def _parse(text: str) -> Outline:
