@@ -9,7 +9,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 BYTECODE := PYTHONDONTWRITEBYTECODE=
 CORES := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
-.PHONY: help demo test drills mutants bench lint types format docs tables screenshots weights clean
+.PHONY: help demo test drills mutants bench lint types format docs tables screenshots pictures weights clean
 
 help: ## Say what there is
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -76,6 +76,9 @@ tables: $(VENV)/.dev ## Write the tables of the pages anew: adapters, and twins 
 
 screenshots: $(VENV)/.dev ## Draw the pictures of pages in docs/images anew, with Chromium
 	$(ONE_THREAD) $(BIN)/python tools/screenshots.py
+
+pictures: screenshots ## Draw every picture of the docs anew: pages and maps
+	$(ONE_THREAD) $(BIN)/python tools/pictures.py
 
 weights: $(VENV)/.dev ## Train the networks that ship with the package anew
 	$(ONE_THREAD) $(BIN)/python tools/ship_networks.py

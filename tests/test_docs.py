@@ -28,6 +28,7 @@ SLOW = (
     "evaluate-",
     "tutorial",
     "my-encoder",
+    "maps",
     "moabb",
 )
 FENCE = re.compile(r"^```(?P<language>\w*)(?P<info>[^\n]*)\n(?P<body>.*?)^```$", re.M | re.S)
