@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from arena_making import ABOUT, FILE, MANIFEST, join, make_truth
+from neuroarena.competition import opening
 from neuroarena.competition.arena import Arena, create_arena, open_arena
 from neuroarena.competition.boards import rank_track
 from neuroarena.competition.intake import submit
@@ -29,9 +30,17 @@ OVERALLS = {
 }
 
 
-def make_suite(folder: Path, clock, overall: Overall, manifest: Manifest = MANIFEST, more: str = "") -> Arena:
+def make_suite(
+    folder: Path,
+    clock,
+    overall: Overall,
+    manifest: Manifest = MANIFEST,
+    more: str = "",
+    ladder: bool = False,
+) -> Arena:
     text = FILE.replace('benchmark = "bci/commands"', f'benchmark = "bci"\nkinds = ["code"]\n{more}')
-    (folder / "spring.toml").write_text(text)
+    # Without a step of the file's own, only a baseline could set one.
+    (folder / "spring.toml").write_text(text.replace("step = 0.1\n", "") if ladder else text)
     create_arena(folder / "arena", folder / "spring.toml").store.close()
     arena = open_arena(folder / "arena", clock)
     for sheet in arena.competition.sheets():
@@ -106,3 +115,21 @@ def test_a_range_of_a_part_that_is_not_there_is_refused_before_anything_is_seale
     with pytest.raises(InputError, match=r'has a label_range for "speed"\. Parts .* numbers: none'):
         seal_track(arena, "commands", str(twin("bci_commands")))
     assert not arena.public_folder("commands").exists()
+
+
+def test_a_ladder_shows_nothing_of_parts_that_are_joined_by_ranks_and_needs_no_step(
+    tmp_path, clock, monkeypatch
+):
+    overall = OVERALLS["ranks"][0]
+    arena = make_suite(tmp_path, clock, overall, ladder=True)
+    clock.set("2026-03-11 12:00 UTC")
+    token = join(arena, "reds")
+    mine = zipped(tmp_path, {"submission.py": "def load_model(meta):\n    return None\n"}, "mine.zip")
+    submission = submit(arena, token, "commands", mine, external_data=(), model="m")
+    answer(arena, tmp_path, {"speed": 2, "mood": 4})
+    assert work(arena, until_idle=True, duties=False) == 1
+    receipt = read_receipt(arena, token, submission)
+    assert (receipt["state"], receipt["shown_score"], receipt["score"]["parts"]) == ("scored", None, None)
+    # With its baselines run, nothing about a step keeps it closed.
+    monkeypatch.setattr(opening, "find_baseline_problems", lambda *_: [])
+    assert opening.list_baseline_problems(arena) == []

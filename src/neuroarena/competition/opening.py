@@ -66,7 +66,9 @@ def list_baseline_problems(arena: Arena) -> list[str]:
             problems = find_baseline_problems(arena, track.name, phase)
             with arena.store.reading() as connection:
                 step = read_step(connection, phase, track.name)
-            if not problems and phase.display == "ladder" and step is None:
+            overall = None if problems else arena.overall(track.sheet(phase.name))
+            ranked = overall is not None and overall.of == "ranks"
+            if not problems and phase.display == "ladder" and step is None and not ranked:
                 problems = [
                     f'"{track.name}" in "{phase.name}" has no step: its baseline has no standard error; state a step'
                 ]

@@ -131,11 +131,13 @@ def publish_score(
     if row["baseline"] == "real":
         set_step(connection, now, phase, row["track"], run, judged)
     step = read_step(connection, phase, row["track"])
-    if phase.display == "ladder" and step is None and row["baseline"] is None:
+    # Parts that are joined by ranks have no value that could rise: only boards tell, when everything is revealed.
+    ranked = judged.value is None
+    if phase.display == "ladder" and step is None and row["baseline"] is None and not ranked:
         raise NeuroarenaError(f'The ladder of the phase "{phase.name}" has no step yet.')
     best = find_shown_best(connection, row, version, judged.sign)
     # A baseline that comes before the one that sets the step is scored, and its value waits for the reveal.
-    display = "blind" if phase.display == "ladder" and step is None else phase.display
+    display = "blind" if phase.display == "ladder" and (step is None or ranked) else phase.display
     view = public_view(judged, display, step, best)
     said = dataclasses.asdict(view)
     connection.execute(PUBLIC_SCORE.insert().values(run=run, scorer_version=version, at=now, **said))
