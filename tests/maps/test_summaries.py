@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from neuroarena.errors import InputError
 from neuroarena.maps import MapGrid, simulate_grid, summaries
 from neuroarena.maps.assembly import GridPart, make_grid
 from neuroarena.maps.windows import window_bins
@@ -105,3 +106,18 @@ def test_the_overlap_of_regions_is_shared_over_all(grid: MapGrid):
     names = grid.electrodes.groupby("subject")["region_dk"].agg(set)
     expected = len(names["1"] & names["2"]) / len(names["1"] | names["2"])
     assert table.loc["1", "2"] == expected
+
+
+def test_a_subset_of_electrodes_does_not_look_at_the_session_that_is_judged(grid: MapGrid):
+    chosen = summaries.choose_subset(grid, "sound", "1_1", 5)
+    values = grid.data["auroc"].sel(task="sound", session="1_2").values
+    best = grid.data["electrode"].values[np.argsort(-np.nan_to_num(values).max(axis=1))[:5]]
+    assert chosen == list(best)  # subject 1 has two sessions: the other one decides
+    changed = grid.data.copy(deep=True)
+    changed["auroc"].loc[{"session": "1_1"}] = 0.9
+    assert summaries.choose_subset(MapGrid(changed), "sound", "1_1", 5) == chosen
+
+
+def test_electrodes_are_not_chosen_where_there_is_no_other_session(grid: MapGrid):
+    with pytest.raises(InputError, match="no other session of sound"):
+        summaries.choose_subset(grid, "sound", "3_1", 5)

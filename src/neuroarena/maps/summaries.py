@@ -13,6 +13,7 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 
+from neuroarena.errors import InputError
 from neuroarena.maps.grid import MapGrid
 
 LEVEL = 0.05
@@ -166,6 +167,42 @@ def _members(regions: pd.Series, usable: np.ndarray) -> dict[str, np.ndarray]:
     names = regions.astype(str).to_numpy()
     usable = usable & (names != "")
     return {str(name): np.flatnonzero(usable & (names == name)) for name in sorted(set(names[usable]))}
+
+
+def choose_subset(grid: MapGrid, task: str, session: str, count: int) -> list[str]:
+    """Choose the electrodes to decode a session from, on the other sessions of its subject alone.
+
+    Parameters
+    ----------
+    grid : MapGrid
+    task : str
+    session : str
+        The session that will be judged; its values are not looked at.
+    count : int
+        Electrodes to keep.
+
+    Returns
+    -------
+    list of str
+        Ids, the best first: by the highest bin of the mean over the other sessions.
+
+    Raises
+    ------
+    InputError
+        When the subject has no other session with the task: electrodes chosen on the judged one would flatter it.
+    """
+    rows = grid.electrodes_of(session)
+    others = grid.data["auroc"].sel(task=task).drop_sel(session=session).values[:, rows]
+    mean = _quietly(np.nanmean, others) if len(others) else np.full((len(rows), 1), np.nan)
+    known = np.isfinite(mean).all(axis=1)
+    if not known.any():
+        raise InputError(
+            f"{session}: its subject has no other session of {task} to choose electrodes on. Chosen on the "
+            "session that is judged they would flatter it; compute a map of another session first."
+        )
+    height = np.where(known, np.nan_to_num(mean, nan=-1.0).max(axis=1), -1.0)
+    best = np.argsort(-height, kind="stable")[: min(count, int(known.sum()))]
+    return [str(name) for name in grid.data["electrode"].values[rows[best]]]
 
 
 def task_coverage(grid: MapGrid) -> pd.DataFrame:
