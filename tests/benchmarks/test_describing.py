@@ -76,3 +76,12 @@ def test_recordings_that_were_never_fetched_are_named_and_not_left_out(tmp_path:
     ran = neuroarena_in(tmp_path, "data", "describe", "lab/s2.edf")
     assert "content not fetched" in ran.stderr
     assert "none of its" not in ran.stderr
+
+
+def test_channels_that_a_reader_left_out_are_said_in_a_sentence(tmp_path: Path):
+    real = SHARED / "data" / "real" / "mne_testing_files" / "mne-testing" / "EDF" / "test_reduced.edf"
+    if not real.is_file():
+        pytest.skip("the real data mne_testing_files are not beside this clone")
+    ran = neuroarena_in(tmp_path, "data", "describe", str(real))
+    assert ran.stderr.startswith("note: test_reduced.edf: left out A1, A2")
+    assert "UserWarning" not in ran.stderr

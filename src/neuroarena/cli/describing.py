@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -33,7 +34,9 @@ def describe(
     from neuroarena.benchmarks.own.describing import describe as look
     from neuroarena.errors import InputError
 
-    found = look(path, stim_channel)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("default", UserWarning)
+        found = look(path, stim_channel)
     if as_json:
         print_json(found.to_dict())
     elif toml:
@@ -44,6 +47,9 @@ def describe(
         print(found.suggestion, end="")
     else:
         _print(found)
+    # What a reader left out is said as a sentence, without the line of code that found it.
+    for note in dict.fromkeys(str(each.message) for each in said if each.category is UserWarning):
+        typer.echo(f"note: {note}", err=True)
     for problem in found.problems:
         typer.echo(f"cannot be read: {problem}", err=True)
 
