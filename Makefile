@@ -48,8 +48,12 @@ $(VENV)/.mutants: $(VENV)/.dev
 mutants: $(VENV)/.mutants ## List changes of scoring and statistics that no test notices: hours; MODULE=scoring/combiners.py for one
 	$(ONE_THREAD) $(BIN)/python tools/mutants.py $(MODULE)
 
-bench: $(VENV)/.dev ## Measure speed and memory; figures go to bench-results/
+bench: $(VENV)/.dev ## Measure speed and memory within 20 minutes; figures go to bench-results/ and docs/performance.md
 	$(BIN)/python -m bench
+
+.PHONY: growth
+growth: $(VENV)/.dev ## Measure how costs grow over a factor of ten, with exponents; for docs/performance.md
+	$(BIN)/python -m bench growth
 
 lint: $(VENV)/.dev ## Style
 	$(BIN)/ruff check .

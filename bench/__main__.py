@@ -1,48 +1,69 @@
-"""``make bench``: measure, print, and keep the figures in bench-results/."""
+"""``make bench``: measure, print, keep the figures in bench-results/, and write docs/performance.md.
+
+Every file ``bench_*.py`` of this folder is a bench; see :mod:`bench.figures` for what it may state. Without names
+all of them are run, in rounds, within the given minutes.
+"""
 
 from __future__ import annotations
 
 import argparse
-import datetime
 import importlib
 import json
-import platform
+import sys
 from pathlib import Path
 
-BENCHES = (
-    "bench_start",
-    "bench_features",
-    "bench_storage",
-    "bench_cells",
-    "bench_statistics",
-    "bench_verdicts",
-    "bench_board",
-    "bench_scoring",
-    "bench_competition",
-    "bench_server",
-    "bench_sandbox",
-    "bench_brainscore",
-    "bench_eeg2025",
-    "bench_neuroprobe",
-    "bench_maps",
-)
+from bench.figures import Summary, list_benches, stated_figures, summarise
+from bench.page import GROWTH, write_page
+from bench.running import RESULTS, Repetitions, run_rounds
+
+MINUTES = 19.0
 
 
 def main() -> None:
-    """Run the benches that were named, or all, and keep their figures."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("names", nargs="*", help="benches to run; by default all")
-    chosen = parser.parse_args().names or BENCHES
-    folder = Path("bench-results")
-    folder.mkdir(exist_ok=True)
-    for name in chosen:
-        print(f"== {name}", flush=True)
+    """Run the benches that were named, or all, keep their figures, and fail where one that must be met is missed."""
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument("names", nargs="*", help="benches to run, or growth; by default all benches")
+    parser.add_argument("--minutes", type=float, default=MINUTES, help="of the clock, for all repetitions")
+    parser.add_argument("--page", action="store_true", help="write docs/performance.md and run nothing")
+    parser.add_argument("--once", nargs=2, metavar=("NAME", "FILE"), help="run one bench here, once")
+    asked = parser.parse_args()
+    if asked.once:
+        name, written = asked.once
         figures = importlib.import_module(f"bench.{name}").main()
-        stamp = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-        record = {"bench": name, "time": stamp, "machine": platform.machine(), "figures": figures}
-        with open(folder / "figures.jsonl", "a", encoding="utf-8") as file:
-            file.write(json.dumps(record) + "\n")
-        print(json.dumps(figures, indent=2), flush=True)
+        Path(written).write_text(json.dumps(figures), encoding="utf-8")
+        return
+    if asked.page:
+        write_page()
+        return
+    known = [*list_benches(), GROWTH]
+    for name in asked.names:
+        if name not in known:
+            parser.error(f"no bench {name}; there are: {', '.join(known)}")
+    found = run_rounds(asked.names or list_benches(), asked.minutes)
+    missed = [text for each in found for text in show(each)]
+    if not asked.names or asked.names == [GROWTH]:
+        write_page()
+        print(f"figures in {RESULTS}, medians in docs/performance.md")
+    if missed:
+        sys.exit("missed: " + "; ".join(missed))
+
+
+def show(each: Repetitions) -> list[str]:
+    """Print the figures of a bench, and return those that must be met and are not."""
+    stated, must, _ = stated_figures(each.name)
+    rows = summarise(each.figures, stated)
+    print(f"\n{each.name}: {max(each.cpu_seconds):g} s of processor, {len(each.figures)} repetitions")
+    for row in rows:
+        print(f"  {row.words or row.name}: {row.median:.4g} [{row.low:.4g}, {row.high:.4g}]{_aim_words(row)}")
+    return [
+        f"{each.name} {row.name} {row.median:.4g}" for row in rows if row.name in must and row.met is False
+    ]
+
+
+def _aim_words(row: Summary) -> str:
+    if row.aim is None:
+        return ""
+    return f"   {row.relation} {row.aim:g}: {'met' if row.met else 'MISSED'}"
 
 
 if __name__ == "__main__":

@@ -24,6 +24,17 @@ import pandas as pd  # noqa: E402
 if TYPE_CHECKING:
     from neuroarena.board import Entry
 
+FIGURES = {
+    "total_cpu_s": (
+        "board of 1,000 teams x 5 tracks x 500 units with its page and plots, s of processor",
+        "at most",
+        15.0,
+    ),
+    "total_s": ("the same, s of the clock", "", None),
+    "report_mb": ("size of the page, MB", "", None),
+    "peak_memory_mb": ("peak memory, MB", "", None),
+}
+RUNS = 2
 TEAMS, TRACKS, UNITS, DRAWS = 1_000, 5, 500, 10_000
 
 

@@ -30,6 +30,17 @@ COMPONENTS, SPLITS = 25, 10
 SEED = 0
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 ONE_THREAD = dict.fromkeys(THREADS, "1")
+FIGURES = {
+    "pls_processor_ratio": (
+        "PLS, 3,200 x 1,000 x 168, 10 splits, times as fast as scikit-learn",
+        "at least",
+        10,
+    ),
+    "pls_largest_difference_of_r": ("largest difference of r", "at most", 1e-6),
+    "pls.peak_mb": ("peak memory of it, MB", "at most", 1_000),
+    "ridgecv_processor_ratio": ("ridge with 99 penalties, times as fast as scikit-learn", "", None),
+}
+RUNS = 1
 
 
 def main() -> dict[str, Any]:

@@ -23,6 +23,28 @@ SIZES = tuple(int(text) for text in os.environ.get("BENCH_CELLS", "1000,10000").
 FOLDS = 20
 EXAMPLES_A_FOLD = 4
 MANY_FOLDS = (100, 1_000)
+FIGURES = {
+    "decoders_times_20_folds.exponent": (
+        "growth of the cost of tiny cells from 1,000 to 10,000, exponent",
+        "at most",
+        1.15,
+    ),
+    "decoders_times_20_folds.sizes.1.ms_a_cell": (
+        "a tiny cell among 10,000, ms of processor",
+        "at most",
+        5.0,
+    ),
+    "decoders_times_20_folds.sizes.0.ms_a_cell": ("a tiny cell among 1,000, ms of processor", "", None),
+    "decoders_times_20_folds.sizes.1.planning_ms_a_cell": ("planning of it, ms of processor", "", None),
+    "decoders_times_20_folds.sizes.1.cached_ms_a_cell": (
+        "finding it in the cache, ms of processor",
+        "",
+        None,
+    ),
+    "many_folds.exponent": ("growth with the folds of one task, 100 to 1,000, exponent", "at most", 1.15),
+}
+MUST = ("decoders_times_20_folds.exponent",)
+RUNS = 3
 WINDOW = 8
 
 

@@ -21,6 +21,11 @@ from typing import Any
 
 import numpy as np
 
+FIGURES = {
+    "processor_ratio": ("windows of 20 recordings, times as fast as MNE Epochs", "at least", 2.0),
+    "neuroarena.peak_mb": ("peak memory, MB", "at most", 1_000),
+}
+RUNS = 3
 RECORDINGS = 20
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 ONE_THREAD = dict.fromkeys(THREADS, "1")

@@ -20,6 +20,15 @@ from neuroarena.sandbox.runtime import find_runtime
 from neuroarena.sandbox.selftest import run_self_test
 from neuroarena.scoring import Manifest
 
+FIGURES = {
+    "window_bubblewrap_stateless_ms": ("a window of submitted code, bubblewrap, stateless, ms", "", None),
+    "window_bubblewrap_as-scored_ms": ("a window of submitted code, bubblewrap, as scored, ms", "", None),
+    "window_none_stateless_ms": ("a window of submitted code, no isolation, stateless, ms", "", None),
+    "window_none_as-scored_ms": ("a window of submitted code, no isolation, as scored, ms", "", None),
+    "start_ratio_bubblewrap_to_none": ("start of a guest in bubblewrap, against none", "", None),
+    "self_test_s": ("the self-test of a worker, s", "", None),
+}
+RUNS = 3
 REPEATS = 5
 PEOPLE, WINDOWS = 10, 6
 CHANNELS, SAMPLES = 64, 400

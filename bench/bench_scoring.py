@@ -19,6 +19,17 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 import numpy as np  # noqa: E402  (threads are set before NumPy starts)
 
 QUERIES, CANDIDATES, LENGTH = 20_000, 1_000, 1_536
+FIGURES = {
+    "bci_million_s": ("scoring 1,000,000 labels of bci, s of the clock", "", None),
+    "bci_peak_mb": ("peak memory of it with both tables, MB", "", None),
+    "retrieval_ratio": (
+        "retrieval of 20,000 queries x 1,000 candidates, against the bare product",
+        "at most",
+        2.0,
+    ),
+    "cer_ratio": ("error rate of 10,000 lines, against a bare rapidfuzz loop", "at most", 3.0),
+}
+RUNS = 3
 LINES = 10_000
 
 BCI_TRIAL = """

@@ -7,6 +7,11 @@ import subprocess
 import sys
 from time import perf_counter
 
+FIGURES = {
+    "help_s": ("`neuroarena --help`, best of seven, s", "at most", 0.5),
+    "import_neuroarena_s": ("`import neuroarena`, s", "", None),
+    "bare_python_s": ("an interpreter that does nothing, s", "", None),
+}
 REPEATS = 7
 
 

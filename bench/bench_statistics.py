@@ -22,6 +22,18 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 import numpy as np  # noqa: E402  (threads are set before NumPy starts)
 
 TEAMS, UNITS, CLUSTERS, DRAWS = 50, 500, 50, 10_000
+FIGURES = {
+    "plain_fast_ratio": (
+        "bootstrap of 50 teams x 500 units x 10,000 draws, fast, times as fast as a loop",
+        "at least",
+        60,
+    ),
+    "plain_exact_ratio": ("the same, exact", "at least", 20),
+    "clustered_fast_ratio": ("the same with clusters, fast", "at least", 60),
+    "clustered_exact_ratio": ("the same with clusters, exact", "at least", 20),
+    "memory_peak_mb": ("peak memory of 200 teams x 2,000 units x 10,000 draws, MB", "at most", 1_000),
+}
+RUNS = 3
 LOOP_DRAWS = {"plain": 300, "clustered": 100}
 
 MEMORY_TRIAL = """

@@ -21,6 +21,18 @@ import numpy as np  # noqa: E402  (threads are set before NumPy starts)
 
 TEAMS, UNITS, BLOCK = 1_000, 200, 4_096
 TASKS, SESSIONS, ENTRIES = 15, 12, 20
+FIGURES = {
+    "verdicts_ratio": (
+        "verdicts of all pairs of 1,000 teams x 200 units, against a bare NumPy loop",
+        "at most",
+        2.0,
+    ),
+    "board_ratio": ("board of 1,000 teams x 5 tracks x 500 units, against the seed's rule", "at most", 2.5),
+    "suite_board_s": ("board of 20 teams x 15 tasks x 12 sessions, s of processor", "at most", 1.0),
+    "letters_of_300_teams_s": ("letters of 300 teams, s of processor", "", None),
+    "images_by_neuroids_s": ("50 models on 400 images x 168 neuroids, s of processor", "", None),
+}
+RUNS = 3
 IMAGES, NEUROIDS, MODELS = 400, 168, 50
 
 

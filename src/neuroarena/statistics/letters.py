@@ -14,8 +14,9 @@ from neuroarena.statistics.verdicts import BETTER
 
 LETTERS = string.ascii_lowercase + string.ascii_uppercase
 MOST_TEAMS = 300
-# A board has a few groups; one that passes this on the way has no letters a reader could use.
-_MOST_GROUPS = 4_096
+# A board with letters has 52 groups at most. One that passes this on the way has none; going on to 4,096 groups cost a board
+# of 200 teams five seconds, because each group is held against every other.
+_MOST_GROUPS = 512
 
 
 def insert_and_absorb(n_teams: int, apart: Iterable[tuple[int, int]]) -> list[list[int]] | None:

@@ -1,0 +1,75 @@
+"""The bench runner: new files are found, figures have a median and a spread, and the page shows what was measured."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bench.figures import growth_exponent, list_benches, stated_figures, summarise
+from bench.page import PAGE, write_page
+
+ROOT = Path(__file__).resolve().parents[1]
+ENVIRONMENT = {"processor": "a processor", "cores": "2"}
+
+
+def test_a_bench_file_that_appears_is_found_by_itself(tmp_path):
+    (tmp_path / "bench_new.py").write_text("")
+    (tmp_path / "other.py").write_text("")
+    assert list_benches(tmp_path) == ["bench_new"]
+
+
+@pytest.mark.parametrize("name", [*list_benches(), "growth"])
+def test_what_a_bench_must_meet_is_a_figure_with_an_aim(name):
+    stated, must, runs = stated_figures(name)
+    assert runs >= 1
+    for words, relation, aim in stated.values():
+        assert words
+        assert relation in ("at most", "at least", "")
+        assert (aim is None) == (relation == "")
+    for figure in must:
+        assert stated[figure][2] is not None
+
+
+def test_an_aim_is_met_by_the_median_and_not_by_the_best():
+    stated = {"ratio": ("A ratio", "at least", 2.0)}
+    (missed,) = summarise([{"ratio": 1.0}, {"ratio": 1.5}, {"ratio": 9.0}], stated)
+    assert (missed.median, missed.low, missed.high, missed.met) == (1.5, 1.0, 9.0, False)
+    (met,) = summarise([{"ratio": 2.0}], stated)
+    assert met.met is True
+
+
+def test_the_exponent_of_a_square_is_two():
+    assert growth_exponent([3, 10, 30], [9.0, 100.0, 900.0]) == pytest.approx(2.0)
+
+
+def test_the_page_shows_the_newest_run_of_a_bench_with_its_spread_and_what_was_missed(tmp_path):
+    def record(run: str, seconds: float) -> str:
+        said = {"bench": "bench_start", "time": run, "run": run, "environment": ENVIRONMENT, "load": 0.5}
+        costs = {"seconds": 3.0, "cpu_seconds": 2.0, "peak_mb": 50}
+        return json.dumps({**said, **costs, "figures": {"help_s": seconds, "bare_python_s": 0.02}})
+
+    lines = [record("2026-01-01", 0.1), record("2026-01-02", 0.6), record("2026-01-02", 0.7)]
+    (tmp_path / "figures.jsonl").write_text("\n".join(lines) + "\n")
+    write_page(tmp_path, tmp_path / "page.md")
+    page = (tmp_path / "page.md").read_text()
+    assert "| `neuroarena --help`, best of seven, s | 0.65 | 0.6 to 0.7 (2) | at most 0.5, **missed** |" in page
+    assert "a processor" in page
+    assert "| `bench_start` | 2 | 3 | 2 | 50 |" in page
+
+
+def test_the_page_in_the_docs_has_every_figure_that_a_bench_with_an_aim_states():
+    page = PAGE.read_text(encoding="utf-8")
+    for name in [*list_benches(), "growth"]:
+        for words, _, aim in stated_figures(name)[0].values():
+            assert aim is None or f"| {words} |" in page, f"{name}: run make bench, which writes the page"
+
+
+def test_an_unknown_bench_is_refused_with_those_there_are():
+    asked = [sys.executable, "-m", "bench", "bench_nothing"]
+    done = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "bench_cells" in done.stderr
