@@ -40,12 +40,13 @@ def main() -> None:
         if name not in known:
             parser.error(f"no bench {name}; there are: {', '.join(known)}")
     found = run_rounds(asked.names or list_benches(), asked.minutes)
-    missed = [text for each in found for text in show(each)]
+    failed = [text for each in found for text in each.failures]
+    missed = [text for each in found if each.figures for text in show(each)]
     if not asked.names or asked.names == [GROWTH]:
         write_page()
         print(f"figures in {RESULTS}, medians in docs/performance.md")
-    if missed:
-        sys.exit("missed: " + "; ".join(missed))
+    if failed or missed:
+        sys.exit("; ".join([*failed, *(f"missed: {text}" for text in missed)]))
 
 
 def show(each: Repetitions) -> list[str]:

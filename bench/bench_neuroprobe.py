@@ -93,11 +93,14 @@ def ours(twin: Path, cache: Path) -> dict[str, Any]:
     times: dict[str, float] = {}
 
     class Clock:
-        def begin(self, stage: str, total: int, done: int = 0) -> None:  # noqa: ARG002
+        def begin(self, stage: str, total: int | None, done: int = 0) -> None:  # noqa: ARG002
             times[f"{stage} begin"] = time.perf_counter()
 
-        def advance(self, stage: str) -> None:
+        def advance(self, stage: str, count: int = 1) -> None:  # noqa: ARG002
             times[f"{stage} end"] = time.perf_counter()
+
+        def say(self, stage: str, text: str) -> None:
+            print(f"{stage}: {text}", file=sys.stderr)
 
     started = time.perf_counter()
     benchmarks = load_benchmarks("neuroprobe", str(twin))

@@ -31,6 +31,7 @@ class Repetitions:
     cpu_seconds: list[float] = field(default_factory=list)
     peak_mb: list[float] = field(default_factory=list)
     load: list[float] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
 
 
 def run_rounds(names: Sequence[str], minutes: float, results: Path = RESULTS) -> list[Repetitions]:
@@ -53,7 +54,7 @@ def run_rounds(names: Sequence[str], minutes: float, results: Path = RESULTS) ->
     for turn in range(max(wanted.values(), default=0)):
         for each in found:
             # A repetition may take half as long again as the longest so far.
-            enough = turn == 0 or time.monotonic() + 1.5 * max(each.seconds) < end
+            enough = turn == 0 or (each.seconds and time.monotonic() + 1.5 * max(each.seconds) < end)
             if turn < wanted[each.name] and enough:
                 print(f"== {each.name}, repetition {turn + 1}", flush=True)
                 run_once(each, results, known)
@@ -71,7 +72,9 @@ def run_once(each: Repetitions, results: Path, known: dict[str, Any]) -> None:
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         if process.returncode:
-            raise SystemExit(f"{each.name} left with {process.returncode}; what it said stands above.")
+            # The others are measured all the same; the run as a whole has failed.
+            each.failures.append(f"{each.name} left with {process.returncode}")
+            return
         figures = json.loads(written.read_text(encoding="utf-8"))
     each.figures.append(figures)
     each.seconds.append(round(time.monotonic() - begin, 1))

@@ -14,8 +14,8 @@ from neuroarena.statistics.verdicts import BETTER
 
 LETTERS = string.ascii_lowercase + string.ascii_uppercase
 MOST_TEAMS = 300
-# A board with letters has 52 groups at most. One that passes this on the way has none; going on to 4,096 groups cost a board
-# of 200 teams five seconds, because each group is held against every other.
+# A board with letters has 52 groups at most. One that passes this on the way has none; going on to 4,096 groups cost
+# a board of 200 teams five seconds, because each group is held against every other.
 _MOST_GROUPS = 512
 
 
