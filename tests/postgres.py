@@ -17,8 +17,11 @@ SETTINGS = ("listen_addresses=''", "fsync=off", "max_connections=80", "shared_bu
 
 
 @contextlib.contextmanager
-def running_postgres() -> Iterator[str]:
-    """Start PostgreSQL and yield the address of its database; a missing one skips the test, and fails it in CI."""
+def running_postgres(host: str | None = None, port: int = 5432, network: str = "") -> Iterator[str]:
+    """Start PostgreSQL and yield the address of its database; a missing one skips the test, and fails it in CI.
+
+    It is reached by a socket, or from a network at a host and port.
+    """
     programs = find_programs()
     if programs is None:
         reason = "PostgreSQL is not installed (Debian package postgresql)"
@@ -43,8 +46,15 @@ def running_postgres() -> Iterator[str]:
             "-E",
             "UTF8",
         )
-        run(programs / "pg_ctl", "-D", data, "-w", "-o", options_of(folder), "-l", folder / "log", "start")
-        yield f"postgresql+psycopg://arena@/postgres?host={folder}"
+        options = options_of(folder)
+        if host is not None:
+            with open(data / "pg_hba.conf", "a", encoding="utf-8") as rules:
+                rules.write(f"host all all {network} trust\n")
+            options += f" -c listen_addresses={host} -c port={port}"
+        run(programs / "pg_ctl", "-D", data, "-w", "-o", options, "-l", folder / "log", "start")
+        yield f"postgresql+psycopg://arena@{'' if host is None else f'{host}:{port}'}/postgres" + (
+            f"?host={folder}" if host is None else ""
+        )
     finally:
         if (data / "postmaster.pid").exists():
             run(programs / "pg_ctl", "-D", data, "-m", "immediate", "stop")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
+from sqlalchemy import Connection, Engine, create_engine, event, inspect, make_url, text
 from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.pool import QueuePool
 
@@ -17,6 +17,17 @@ from neuroarena.errors import InputError, MissingDependency
 
 Clock = Callable[[Connection], datetime.datetime]
 BUSY_MS = 30_000
+# A machine that is cut off never says so. Without these a worker would wait a quarter of an hour for an answer, and the
+# database two hours for a transaction that will not end, with its locks. An address that states one keeps it.
+_SERVER = "-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3 -c tcp_user_timeout=25000"
+PATIENCE = {
+    "connect_timeout": 10,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 25_000,
+    "options": _SERVER,
+}
 _SQLITE = "sqlite:///"
 
 
@@ -140,7 +151,9 @@ def make_engine(url: str) -> Engine:
         event.listen(engine, "begin", _begin_sqlite)
         return engine
     try:
-        return create_engine(url, isolation_level="READ COMMITTED", pool_pre_ping=True)
+        given = make_url(url).query
+        patience = {name: value for name, value in PATIENCE.items() if name not in given}
+        return create_engine(url, isolation_level="READ COMMITTED", pool_pre_ping=True, connect_args=patience)
     except ImportError as error:
         raise MissingDependency("psycopg", "postgresql", "A competition on PostgreSQL") from error
     except ArgumentError as error:
