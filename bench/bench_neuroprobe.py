@@ -109,10 +109,10 @@ def ours(twin: Path, cache: Path) -> dict[str, Any]:
     return {
         "seconds": round(ended - started, 2),
         "feature_seconds": round(times["features end"] - times["features begin"], 2),
-        "cells": sum(len(result.record["cells"]) for result in results),
+        "cells": sum(len(result.record.cells) for result in results),
         "items": int(sum(len(each.examples) for each in benchmarks)),
         "peak_mb": round(peak_mb()),
-        "scores": {each.record["benchmark"]["name"].partition("/")[2]: each.score for each in results},
+        "scores": {each.record.benchmark.name.partition("/")[2]: each.score for each in results},
     }
 
 

@@ -71,3 +71,38 @@ def test_two_writers_that_disagree_are_reported_and_the_first_stays(tmp_path):
     assert bytes(folder.read("entry")) == b"one"
     assert len(said) == 1
     assert "different content" in said[0]
+
+
+def test_a_profile_beside_the_runs_names_every_step_and_the_cells_that_were_computed(tmp_path):
+    words = (
+        "run",
+        "bci/commands",
+        "--data",
+        str(twin("bci_commands")),
+        "-d",
+        "chance",
+        "--profile",
+        "--out",
+        "out",
+    )
+    assert neuroarena_in(tmp_path, *words).returncode == 0
+    (written,) = (tmp_path / "out").glob("profile-*.json")
+    profile = json.loads(written.read_text())
+    steps = [step["name"] for step in profile["steps"]]
+    assert steps == ["plan", "read the cache", "features", "cells", "assemble", "save"]
+    assert all(step["seconds"] >= 0 and step["peak_mb"] > 0 for step in profile["steps"])
+    assert profile["cells"]["computed"] > 0
+    assert profile["cells"]["peak_mb"] > 0
+    assert profile["cells"]["slowest"][0]["seconds"] >= profile["cells"]["median_seconds"]
+    written.unlink()
+    assert neuroarena_in(tmp_path, *words).returncode == 0
+    (again,) = (tmp_path / "out").glob("profile-*.json")
+    assert json.loads(again.read_text())["cells"]["computed"] == 0
+    ranked = neuroarena_in(tmp_path, "board", "out")
+    assert ranked.returncode == 0, ranked.stderr
+
+
+def test_a_share_of_the_cells_has_no_profile(tmp_path):
+    words = ("run", "bci/commands", "--data", str(twin("bci_commands")), "-d", "chance")
+    done = neuroarena_in(tmp_path, *words, "--profile", "--shard", "1/2")
+    assert (done.returncode, "--profile cannot be used with" in done.stderr) == (2, True)

@@ -100,6 +100,12 @@ LeaksToo = Annotated[
         "--check-leaks", help="Also look for leaks in the signals; what is found is kept with the results."
     ),
 ]
+Profiled = Annotated[
+    bool,
+    typer.Option(
+        "--profile", help="Write time and memory of every step into the folder of the results, as JSON."
+    ),
+]
 Cache = Annotated[
     Path | None,
     typer.Option(

@@ -42,12 +42,14 @@ def run(
     pack: options.Pack = None,
     scheduler: options.Scheduler = None,
     shard: options.Shard = None,
+    profile: options.Profiled = False,
     as_json: options.Json = False,
 ) -> None:
     """Evaluate decoders on a benchmark; what was computed before is not computed again."""
     from neuroarena.benchmarks import judges_models, load_benchmarks, resolve
     from neuroarena.evaluation import TerminalProgress, available_cores, evaluate_all
     from neuroarena.evaluation.engines import make_engine
+    from neuroarena.evaluation.profiling import Profile
     from neuroarena.evaluation.shards import Shard
 
     sys.path.insert(0, "")  # a decoder may be given as module:attribute of a file in this folder
@@ -56,6 +58,7 @@ def run(
         signals = {"--grid": grid, "--notch": notch, "--downsample": downsample, "--submission": submission}
         elsewhere = {"--engine": None if engine == "local" else engine, "--shard": shard}
         given = {**signals, **elsewhere, "--seed": seed or None, "--cache": cache, "--check-leaks": leaks_too}
+        given["--profile"] = profile
         options.refuse_unused(given, f"{benchmark}, which judges models that are shown stimuli")
     if submission is None:
         said = {"--contact": contact, "--external-data": external_data}
@@ -72,9 +75,11 @@ def run(
     told["train_fractions"] = shares
     with TerminalProgress() as progress:
         if shard is not None:
+            options.refuse_unused({"--profile": profile}, "one share of the cells, which writes no results")
             _run_shard(Shard.parse(shard), named, loaded, splits, progress, told, as_json)
             return
-        results = evaluate_all(named, loaded, splits, out=out, progress=progress, leaks_too=leaks_too, **told)
+        told |= {"leaks_too": leaks_too, "profile": Profile() if profile else None}
+        results = evaluate_all(named, loaded, splits, out=out, progress=progress, **told)
     if submission is not None:
         _write_submission(results[0], submission, contact, external_data or [], benchmark, data)
     _print_results(results, benchmark, out, as_json)

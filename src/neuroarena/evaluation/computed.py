@@ -11,6 +11,7 @@ import pandas as pd
 from neuroarena.evaluation.cache import CellCache
 from neuroarena.evaluation.cell import Cell
 from neuroarena.evaluation.engines import Outcome
+from neuroarena.evaluation.profiling import Profile
 
 # How often a cell is made again that was written and could not be read back.
 ROUNDS = 3
@@ -18,10 +19,11 @@ ROUNDS = 3
 
 @dataclass
 class Computed:
-    """Cells by key: predictions and note of those that there are, and how the work on them ended."""
+    """Cells by key: predictions and note of those that there are, how the work on them ended, and what it took."""
 
     kept: dict[str, tuple[pd.DataFrame, dict[str, Any]]] = field(default_factory=dict)
     outcomes: dict[str, Outcome] = field(default_factory=dict)
+    profile: Profile = field(default_factory=Profile)
 
     def read(self, cells: Iterable[Cell], cache: CellCache) -> None:
         """Read the cells that are in the cache; a damaged one is not."""

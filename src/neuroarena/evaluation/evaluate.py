@@ -20,6 +20,7 @@ from neuroarena.evaluation.computed import ROUNDS, Computed
 from neuroarena.evaluation.engines import Engine, Local, Outcome, run_jobs
 from neuroarena.evaluation.feature_plan import name_shards, plan_features
 from neuroarena.evaluation.plan import RunPlan, plan_runs
+from neuroarena.evaluation.profiling import Profile
 from neuroarena.evaluation.record import current_time
 from neuroarena.evaluation.results import Result, save_result
 from neuroarena.evaluation.shards import Shard
@@ -124,12 +125,14 @@ def evaluate_all(
     cache: str | Path | None = None,
     engine: Engine | None = None,
     progress: Progress | None = None,
+    profile: Profile | None = None,
 ) -> list[Result]:
     """Evaluate every decoder on every split of every benchmark, in one plan.
 
     Features that several of them share are computed once. Parameters are those of
     :func:`evaluate`; each of `train_fractions` is a run of its own. A decoder comes with the name boards give it, or
-    None. Where the benchmarks are comparisons, the decoders are models that are shown stimuli.
+    None. Where the benchmarks are comparisons, the decoders are models that are shown stimuli. A `profile` is told what
+    each step took, and with `out` it is written beside the runs, as ``profile-TIME.json``.
 
     Raises
     ------
@@ -152,16 +155,24 @@ def evaluate_all(
     if comparisons:
         return judge_models(decoders, comparisons, splits, out=out, progress=progress)
     with working_in(cache, progress) as (folder, shown):
-        named = [name_decoder(*each) for each in decoders]
-        plans = plan_runs(named, windows, splits, seed, repeats, leaks_too, train_fractions)
+        steps = profile or Profile()
+        with steps.step("plan"):
+            named = [name_decoder(*each) for each in decoders]
+            plans = plan_runs(named, windows, splits, seed, repeats, leaks_too, train_fractions)
         for place in (folder, *([] if out is None else [Path(out)])):
             # Created before anything is computed: nobody should wait for a result that cannot be saved.
             place.mkdir(parents=True, exist_ok=True)
         started = current_time()
-        computed = _compute(plans, folder, engine or Local(workers), shown)
-        results = [assemble(plan, computed, started) for plan in plans]
+        computed = _compute(plans, folder, engine or Local(workers), shown, steps)
+        with steps.step("assemble"):
+            results = [assemble(plan, computed, started) for plan in plans]
+        if out is not None:
+            with steps.step("save"):
+                results = [save_result(result, Path(out)) for result in results]
+            if profile is not None:
+                profile.write(Path(out) / f"profile-{started:%Y%m%dT%H%M%SZ}.json", folder)
         _forget_unnamed(plans, CellCache(folder))
-        return results if out is None else [save_result(result, Path(out)) for result in results]
+        return results
 
 
 def compute_shard(
@@ -234,9 +245,11 @@ def name_decoder(name: str | None, decoder: Decoder | str) -> tuple[str, Decoder
     return f"{name} (untrained)" if untrained else name, decoder
 
 
-def _compute(plans: list[RunPlan], cache: Path, engine: Engine, progress: Progress) -> Computed:
+def _compute(
+    plans: list[RunPlan], cache: Path, engine: Engine, progress: Progress, profile: Profile
+) -> Computed:
     """Read the cells that the cache has and compute those that it lacks, repeat by repeat."""
-    computed = Computed()
+    computed = Computed(profile=profile)
     n_repeats = max((plan.n_repeats for plan in plans), default=1)
     for number in range(n_repeats):
         # A decoder that draws nothing, or whose first training failed, is not trained again.
@@ -259,15 +272,20 @@ def _compute_cells(
         computed.outcomes[outcome.job.key] = outcome
         progress.advance(stage)
 
-    computed.read(cells, kept)
+    steps = computed.profile
+    with steps.step("read the cache"):
+        computed.read(cells, kept)
     try:
         for _ in range(ROUNDS):
             todo = computed.waiting(cells)
-            told = _compute_features(todo, cache, engine, progress)
+            with steps.step("features"):
+                told = _compute_features(todo, cache, engine, progress)
             progress.begin(stage, total, total - len(todo))
-            run_jobs(told, cache, engine, cell_done)
-            # What a worker wrote may be damaged by now, or removed by another process: then it is made again.
-            computed.read(todo, kept)
+            with steps.step(stage):
+                run_jobs(told, cache, engine, cell_done)
+                # What a worker wrote may be damaged by now, or removed by another process: then it is made again.
+                computed.read(todo, kept)
+            steps.note_cells((cell.key, cell.label) for cell in todo)
             if not computed.waiting(cells):
                 break
     except KeyboardInterrupt as interrupt:
