@@ -28,6 +28,16 @@ import pandas as pd
 ENTRIES, UNITS, PER_UNIT = 1_000, 20, 20
 RATE, REQUESTS, LONGEST_S = 250, 5_000, 60.0
 CONNECTIONS = 40
+FIGURES = {
+    "per_second": (
+        "board page of 1,000 entries while submissions arrive, requests per s of the clock",
+        "at least",
+        200,
+    ),
+    "p99_ms": ("the slowest of a hundred of them, ms", "at most", 100),
+    "p50_ms": ("the middle one, ms", "", None),
+}
+RUNS = 2
 FILE = """
 name = "bench"
 title = "Bench"
