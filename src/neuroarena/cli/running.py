@@ -56,23 +56,20 @@ def run(
     options.check_out(out)
     if judges_models(resolve(benchmark)[0]):
         signals = {"--grid": grid, "--notch": notch, "--downsample": downsample, "--submission": submission}
-        elsewhere = {"--engine": None if engine == "local" else engine, "--shard": shard}
-        given = {**signals, **elsewhere, "--seed": seed or None, "--cache": cache, "--check-leaks": leaks_too}
-        given["--profile"] = profile
-        options.refuse_unused(given, f"{benchmark}, which judges models that are shown stimuli")
-    if submission is None:
-        said = {"--contact": contact, "--external-data": external_data}
-        options.refuse_unused(said, "a run that writes no submission; name its file with --submission")
+        elsewhere = {"--engine": None if engine == "local" else engine, "--shard": shard, "--cache": cache}
+        besides = {"--seed": seed or None, "--check-leaks": leaks_too, "--profile": profile}
+        options.refuse_unused(
+            {**signals, **elsewhere, **besides}, f"{benchmark}, which judges models that are shown stimuli"
+        )
+    _check_words(submission, contact, external_data)
     loaded = load_benchmarks(benchmark, data, **options.parse_values(option or []))
     named = _decoders(decoder, grid or [], notch, downsample)
     splits, shares = list(split) if split else [None], options.parse_fractions(train_fraction)
     if submission is not None:
         _check_single(len(named) * len(loaded) * len(splits) * len(shares), repeats, submission)
-    given_options = options.parse_values(engine_option or [])
-    processes = workers or available_cores()
-    where = make_engine(engine, workers=processes, pack=pack, scheduler=scheduler, options=given_options)
-    told: dict[str, Any] = {"engine": where, "seed": seed, "repeats": repeats, "cache": cache}
-    told["train_fractions"] = shares
+    own, processes = options.parse_values(engine_option or []), workers or available_cores()
+    where = make_engine(engine, workers=processes, pack=pack, scheduler=scheduler, options=own)
+    told = dict[str, Any](engine=where, seed=seed, repeats=repeats, cache=cache, train_fractions=shares)
     with TerminalProgress() as progress:
         if shard is not None:
             options.refuse_unused({"--profile": profile}, "one share of the cells, which writes no results")
@@ -80,8 +77,7 @@ def run(
             return
         told |= {"leaks_too": leaks_too, "profile": Profile() if profile else None}
         results = evaluate_all(named, loaded, splits, out=out, progress=progress, **told)
-    if submission is not None:
-        _write_submission(results[0], submission, contact, external_data or [], benchmark, data)
+    _write_submission(results[0], submission, contact, external_data or [], benchmark, data)
     _print_results(results, benchmark, out, as_json)
 
 
@@ -146,9 +142,16 @@ def _same_for_every_seed(results: list[Result]) -> list[str]:
     ]
 
 
+def _check_words(submission: Path | None, contact: str | None, external_data: list[str] | None) -> None:
+    """Refuse what only a submission would hold where none is written."""
+    if submission is None:
+        said = {"--contact": contact, "--external-data": external_data}
+        options.refuse_unused(said, "a run that writes no submission; name its file with --submission")
+
+
 def _write_submission(
     result: Result,
-    path: Path,
+    path: Path | None,
     contact: str | None,
     external_data: list[str],
     benchmark: str,
@@ -156,6 +159,8 @@ def _write_submission(
 ) -> None:
     from neuroarena.scoring import write_submission
 
+    if path is None:
+        return
     if not result.complete or result.predictions is None:
         print(f"neuroarena: {path.name} was not written, because the run is not complete.", file=sys.stderr)
         return
