@@ -29,13 +29,13 @@ class Silence:
     """Progress that says nothing."""
 
     def begin(self, stage: str, total: int | None, done: int = 0) -> None:
-        """Say nothing."""
+        """Show nothing."""
 
     def advance(self, stage: str, count: int = 1) -> None:
-        """Say nothing."""
+        """Show nothing."""
 
     def say(self, stage: str, text: str) -> None:
-        """Say nothing."""
+        """Show nothing."""
 
 
 @dataclass

@@ -111,7 +111,7 @@ def describe_pairs(
 
 
 def count_pairs(ranking: Ranking) -> str:
-    """Say at which level pairs were judged, and how many of them a page shows."""
+    """Return a sentence with the level at which pairs were judged, and how many of them a page shows."""
     n, shown = len(ranking.judgements), min(len(ranking.pairs), MOST_PAIRS)
     first = (
         f"; the first {shown} of {n:,} shown, neuroarena board --export verdicts writes all"

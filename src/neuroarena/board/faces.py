@@ -95,7 +95,7 @@ def columns_of_family(family: str, taken: Iterable[str] = ()) -> dict[str, Calla
 
 
 def describe_known_answers(family: str, tasks: Iterable[str]) -> tuple[str, ...]:
-    """Say of which tasks the answers can be had on public data, so that their boards rank nobody fairly.
+    """Name the tasks whose answers can be had on public data, so that their boards rank nobody fairly.
 
     The reasons are the face ``not_rankable`` of a family: a mapping of tasks to sentences.
     """

@@ -8,7 +8,7 @@ from neuroarena.board.ranking import Ranking
 
 
 def describe_leaks(rankings: Iterable[Ranking]) -> list[str]:
-    """Say which rankings are of a split that gives answers away, and how; one sentence for each thing found."""
+    """Name the rankings of a split that gives answers away, and how; one sentence for each thing found."""
     return [
         f"LEAK in {ranking.task}, {ranking.split}: {sentence}"
         for ranking in rankings

@@ -200,7 +200,7 @@ def _level_shares(names: Sequence[str], rankings: Sequence[Ranking], teams: list
 
 
 def _against_leader(teams: Sequence[str], rankings: Sequence[Ranking]) -> list[str]:
-    """Say for each team below the first on how many tracks it is better or worse than the first."""
+    """Count for each team below the first the tracks on which it is better or worse than the first."""
     tracks = {one.name: one.judgements for one in rankings}
     said = [""]
     for team in teams[1:]:

@@ -162,7 +162,7 @@ class SuiteTasks:
 
 
 def replace_scope(inference: Inference, n_tasks: int) -> Inference:
-    """Say that verdicts hold for these tasks."""
+    """Return the inference with verdicts that hold for these tasks alone."""
     scope = np.array(
         [f"{scope}; for these {n_tasks} tasks" for scope in inference.moments.scope], dtype=object
     )

@@ -38,7 +38,7 @@ def seed_scores(field: Field, manifest: Manifest) -> dict[str, np.ndarray]:
 
 
 def describe_training_noise(fields: Iterable[Field]) -> str | None:
-    """Say for which teams the noise of training is not known; None where it is known for all, or nobody is compared."""
+    """Name the teams whose training noise is not known; None where it is known for all, or nobody is compared."""
     compared = [one for field in fields if len(field.judged) > 1 for one in field.judged]
     unknown = list(dict.fromkeys(one.entry.team for one in compared if len(one.repeats) < 2))
     if not unknown:

@@ -181,7 +181,7 @@ def _judge_node(node: Node, by_task: dict[str, Ranking], rows: pd.DataFrame) -> 
 
 
 def _describe_gaps(overall: Overall, by_task: dict[str, Ranking], root: pd.DataFrame) -> list[str]:
-    """Say which tasks nobody has, and which have no interval to carry up."""
+    """Name the tasks that nobody has, and those without an interval to carry up."""
     notes = []
     absent = [task for task in overall.leaves() if task not in by_task or by_task[task].table.empty]
     if absent:

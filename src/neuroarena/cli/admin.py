@@ -52,7 +52,7 @@ def init(
 
 @app.command("check")
 def check(folder: Folder, as_json: Json = False) -> None:
-    """Say whether the configuration is valid, when its phases are, and what is missing before it can open."""
+    """Report whether the configuration is valid, when its phases are, and what is missing before it can open."""
     from dataclasses import asdict
 
     from neuroarena.competition import open_arena

@@ -261,4 +261,4 @@ class StageProgress:
                 raise Fenced(f"Run {self._job.run} was taken over by another worker.")
 
     def say(self, stage: str, text: str) -> None:
-        """Say nothing."""
+        """Ignore it."""

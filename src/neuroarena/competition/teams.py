@@ -138,7 +138,7 @@ def reveal_affiliation(
 
 
 def set_prize(arena: Arena, team: str, no_prize: str | None) -> None:
-    """Say that a team takes no prize, and why; None lets it take one again.
+    """Record that a team takes no prize, and why; None lets it take one again.
 
     Raises
     ------

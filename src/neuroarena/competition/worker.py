@@ -224,7 +224,7 @@ def do_job(
 
 
 def _look_round(arena: Arena, owner: str, labels: Sequence[str], duties: bool) -> None:
-    """Say that this worker lives, and do what organisers ask for and each duty that is due."""
+    """Record that this worker lives, and do what organisers ask for and each duty that is due."""
     check_version(arena)
     with arena.store.writing() as connection:
         seen = {"seen": arena.store.clock(connection)}

@@ -60,7 +60,7 @@ def find_users() -> dict[str, int]:
 
 
 def arrange(arena: Arena, users: dict[str, int]) -> None:
-    """Give every part of a competition's folder to the zone that needs it, and close it for the others.
+    """Assign every part of a competition's folder to the zone that needs it, and close it for the others.
 
     The vault belongs to the scorer alone; the key of the orders, the sealed signals and what replays read to the
     runner alone; uploads to intake and runner; store and tables of predictions to all three.
@@ -95,7 +95,7 @@ def arrange(arena: Arena, users: dict[str, int]) -> None:
 
 
 def open_training(folder: Path, owner: int) -> None:
-    """Give what replays read to the runner; guests, who have numbers of their own, read what is bound for them."""
+    """Assign what replays read to the runner; guests, who have numbers of their own, read what is bound for them."""
     _give(folder, owner, owner, 0o755, 0o644)
     folder.chmod(0o700)
 

@@ -42,7 +42,7 @@ class Computed:
         ]
 
     def reason(self, key: str) -> str:
-        """Say why there is no such cell."""
+        """Return the reason why there is no such cell."""
         outcome = self.outcomes.get(key)
         if outcome is None:
             return "it was not computed"

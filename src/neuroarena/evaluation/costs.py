@@ -100,7 +100,7 @@ def measure_features(plans: Sequence[RunPlan], cache: Path) -> int:
 
 
 def find_what_does_not_fit(costs: Iterable[Cost], features: int, cache: Path, workers: int) -> list[str]:
-    """Say what this machine lacks for a plan: memory for so many workers, or room for the features."""
+    """List what this machine lacks for a plan: memory for so many workers, or room for the features."""
     sentences = []
     free, memory = shutil.disk_usage(_existing(cache)).free, _total_memory()
     if features > free:

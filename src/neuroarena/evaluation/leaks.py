@@ -37,7 +37,7 @@ def _by_design(benchmark: Benchmark) -> tuple[tuple[str, ...], str]:
 
 
 def _known_answers(benchmark: Benchmark) -> tuple[str, ...]:
-    """Say why the answers can be had on public data, where the family knows of a way."""
+    """Return why the answers can be had on public data, where the family knows of a way."""
     family, _, task = benchmark.manifest.name.partition("/")
     reason = families_with("not_rankable").get(family, {}).get(task)
     return () if reason is None else (f"Not rankable on public data: {reason}",)

@@ -1,4 +1,4 @@
-"""Give every recording the same electrodes, by interpolation on the scalp."""
+"""Bring every recording to the same electrodes, by interpolation on the scalp."""
 
 from __future__ import annotations
 

@@ -251,7 +251,7 @@ def _enough(sides: np.ndarray, train: np.ndarray, test: np.ndarray) -> bool:
 
 
 def _describe_lack(session: str, sides: np.ndarray, items: pd.DataFrame) -> str:
-    """Say how many trials there are, how many are needed, and what can be done."""
+    """Return how many trials there are, how many are needed, and what can be done."""
     if pd.api.types.is_float_dtype(items["target"]):
         there = f"{int(sides[:1].sum())} high and {int((sides[:1] == 0).sum())} low"
     else:

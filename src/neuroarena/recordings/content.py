@@ -72,7 +72,7 @@ def check_content(path: Path) -> None:
 
 
 def describe_unfetched(folder: str | Path) -> str | None:
-    """Say in one sentence how many files of a folder lack their content; None when they all have it."""
+    """Return one sentence on how many files of a folder lack their content; None when they all have it."""
     absent = list(iter_unfetched(Path(folder)))
     if not absent:
         return None

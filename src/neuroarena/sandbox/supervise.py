@@ -102,7 +102,7 @@ def _mount_all(stage: str, binds: list[tuple[str, str]], memory: list[tuple[str,
 
 
 def leave_mounts() -> None:
-    """Give this process mounts of its own: what it mounts from now on is seen by its children alone."""
+    """Detach the mounts of this process: what it mounts from now on is seen by its children alone."""
     call("unshare", _CLONE_NEWNS)
     mount(None, "/", None, MS_REC | _MS_PRIVATE)
 

@@ -74,7 +74,7 @@ def crossed(cells: Cells, images_per_feature: float | None = None, tie_break: Ti
 
 
 def few_images_clause(noun: str) -> str:
-    """Say in a scope that the noise of the cells was not subtracted, because the fit varies too.
+    """Add to a scope that the noise of the cells was not subtracted, because the fit varies too.
 
     Examples
     --------

@@ -207,7 +207,7 @@ def _end(arena: Arena, state: _State) -> None:
 
 
 def _abandon(arena: Arena, audit: str) -> None:
-    """Say in the store that an audit ended without a record: a replay could not be run here."""
+    """Record that an audit ended without a record: a replay could not be run here."""
     with arena.store.writing(f"audit:{audit}") as connection:
         now = arena.store.clock(connection)
         mine = (AUDIT.c.id == audit) & AUDIT.c.ended.is_(None)

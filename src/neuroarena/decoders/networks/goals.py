@@ -43,7 +43,7 @@ class Goal(Protocol):
 
 @dataclass(frozen=True)
 class ClassGoal:
-    """Tell classes apart: cross-entropy, judged by AUROC."""
+    """Separate classes: cross-entropy, judged by AUROC."""
 
     classes: tuple[str, ...]
 

@@ -133,7 +133,7 @@ def _name_neuroids(array: xr.DataArray) -> xr.DataArray:
 
 
 def _explain_dims(array: xr.DataArray) -> str:
-    """Say what a file with other dims holds, where its dims tell."""
+    """Describe what a file with other dims holds, where its dims tell."""
     found = [meaning for dim, meaning in OTHER_DIMS.items() if dim in array.dims]
     return f" {found[0]}" if found else ""
 

@@ -170,7 +170,7 @@ def _images_per_feature(one: Judged) -> float:
 
 
 def _name_owners(moments: Moments, one: Judged, manifest: Manifest) -> Moments:
-    """Say for which animals or subjects the verdicts hold, where too few own the neuroids."""
+    """Name the animals or subjects for which the verdicts hold, where too few own the neuroids."""
     owners = len(set(one.clusters))
     if manifest.cluster is None or owners >= MINIMUM_LEVELS or owners == len(one.units):
         return moments

@@ -151,7 +151,7 @@ def _reduction(components: int, images: Path) -> Any:
 
 
 def _exit_with_failures(results: list[Result]) -> None:
-    """Say on standard error why a model could not be judged, and exit with code 1 where that happened."""
+    """Print to standard error why a model could not be judged, and exit with code 1 where that happened."""
     failed = [result for result in results if not result.complete]
     for result in failed:
         print(f"{result.record.task}: {result.record.failed_cells[0].error}", file=sys.stderr)

@@ -77,7 +77,7 @@ def act_register(
 
 @router.page("/letter-sent")
 def show_letter_sent(who: Anyone) -> View:  # noqa: ARG001 - the permission
-    """Say that a letter is on its way."""
+    """Answer that a letter is on its way."""
     return View("letter-sent.html.j2", "Look into your mail", {})
 
 

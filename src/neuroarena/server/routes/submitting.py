@@ -84,7 +84,7 @@ def list_tracks(arena: Arena, phase: Phase) -> list[dict[str, Any]]:
 
 @router.action("/submit/check")
 async def act_check(request: Request, arena: OpenArena, who: SubmittingMember) -> View:
-    """Say what the checker finds in a file; nothing is written, and no attempt is used."""
+    """Return what the checker finds in a file; nothing is written, and no attempt is used."""
     find_rates(request).checks.take(str(who.team))
     async with receive_upload(request, arena.competition.limits.file_mb * MEGABYTE) as upload:
         track, kind = _read(upload, "track"), read_kind(upload)
