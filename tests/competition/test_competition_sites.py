@@ -71,8 +71,10 @@ def test_a_sealed_board_shows_the_shown_values_and_nothing_else(played, tmp_path
     index = (site / "index.html").read_text()
     assert re.search(r"<b>5 of 5</b> submissions scored", index)
     assert "Sealed phase" in index
+    assert 'data-until="2026-03-20T00:00:00+00:00"' in index
     page = (site / "boards/spring-commands-sealed.html").read_text()
     assert "No verdict before the reveal" in page
+    assert re.findall(r'data-label="shown"><b>([^<]+)</b>', page) == ["0.9", "0.7", "0.6"]
     for said in (
         "Example Lab",
         "https://example.org/lab",

@@ -108,6 +108,7 @@ def test_a_stranger_registers_founds_a_team_submits_and_reads_the_receipt(arena:
     work(arena, until_idle=True, duties=False)
     receipt = client.get(f"{first}.json").json()["receipt"]
     assert receipt["state"] == "scored"
+    assert receipt["score"]["sentence"].startswith("Balanced accuracy 0.")
     page = client.get(first).text
     for word in (receipt["sha256"], receipt["score"]["sentence"], receipt["event_hash"]):
         assert word in page
@@ -287,6 +288,8 @@ def test_signing_in_leads_back_and_never_elsewhere(arena: Arena):
         ("/team", "/team"),
         ("https://evil.org", "/"),
         ("//evil.org", "/"),
+        ("///evil.org", "/"),
+        ("/.//evil.org\r\nX: y", "/"),
         ("/\\evil.org", "/"),
         ("javascript:x", "/"),
     ):

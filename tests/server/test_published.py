@@ -73,6 +73,8 @@ def test_the_pages_of_the_site_are_served(arena: Arena, client: TestClient):
     assert client.get("/").text == client.get("/index.html").text
     assert client.get("/boards/nothing.html").status_code == 404
     assert "cff-version" in client.get("/CITATION.cff").text
+    assert 'class="state">open at the last update<' in client.get("/").text
+    assert client.get("/assets/icon.svg").headers["content-type"] == "image/svg+xml"
 
 
 def test_a_board_ranks_and_escapes(client: TestClient):

@@ -22,6 +22,7 @@ from neuroarena.competition.tables import EVENT, RUN, SUBMISSION
 from neuroarena.competition.teams import accept_terms, issue_token
 from neuroarena.competition.worker import work
 from neuroarena.server import Settings, create_app
+from neuroarena.server.app import ROUTERS
 from neuroarena.server.routes import accounts, announcing, organising, submissions, submitting, teams
 from neuroarena.server.settings import ServerLimits
 from people_making import BASE, PASSWORD, ticket_of
@@ -181,6 +182,20 @@ def test_the_table_names_every_route_and_no_other():
     assert list_routes() == set(ALLOWED)
 
 
+def test_what_is_not_in_the_table_is_only_read():
+    """No router gets past the table: besides it there are the pages of the site, which hold what is public."""
+    rest = [
+        route
+        for router in ROUTERS
+        if all(router is not module.router for module in MINE)
+        for route in router.routes
+        if isinstance(route, APIRoute)
+    ]
+    assert {method for route in rest for method in route.methods} == {"GET", "HEAD"}
+    public = {"", "CITATION", "assets", "boards", "entries", "index", "method", "{name}"}
+    assert {route.path.split("/")[1].partition(".")[0] for route in rest} == public
+
+
 @pytest.mark.parametrize("who", WHO)
 def test_nobody_gets_past_a_permission_they_do_not_have(stage: Stage, who: str):
     client = stage.client(who)
@@ -293,6 +308,7 @@ def test_an_organiser_decides_about_a_submission_and_takes_it_back(fresh: Stage)
 
 def test_an_organiser_closes_asks_to_open_and_to_judge_again(fresh: Stage):
     desk = fresh.client("organiser")
+    assert "no workers run; zones: none, workers are started by hand." in desk.get("/organise").text
     assert desk.post("/organise/close").status_code == 303
     with fresh.arena.store.reading() as connection:
         assert read_about(connection, "status") == "closed"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from neuroarena.errors import InputError
 from neuroarena.evaluation.intervals import score_interval, score_standard_error
-from neuroarena.scoring import Manifest, Overall, UnitScores
+from neuroarena.scoring import METRICS, Manifest, Overall, UnitScores
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,7 @@ class Judgement:
     part_values : dict
         Part -> its value.
     metric : str
+        Its title, as people read it.
     sign : float
         +1.0 where higher is better, -1.0 where lower is.
     """
@@ -65,7 +66,8 @@ def judge(
         (part,) = units
         interval = score_interval(units[part], first) if with_interval else None
         error = score_standard_error(units[part], first) if with_error else None
-        return Judgement(values[part], interval, error, n_units, values, first.metric, first.sign)
+        title = METRICS.get(first.metric).title
+        return Judgement(values[part], interval, error, n_units, values, title, first.sign)
     if overall is None or overall.of == "ranks":
         return Judgement(None, None, None, n_units, values, "mean rank", -1.0)
     error = _overall_error(units, manifests, overall) if with_error else None

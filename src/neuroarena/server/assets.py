@@ -14,7 +14,7 @@ from neuroarena.server.visitors import Anyone
 
 # Files of the folder `assets`; name a new one here.
 OWN: tuple[str, ...] = ("people.css", "people.js")
-TYPES = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8"}
+TYPES = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8", "svg": "image/svg+xml"}
 router = APIRouter()
 
 

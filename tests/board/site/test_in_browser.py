@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -60,6 +61,20 @@ def test_style_and_script_of_a_page_work_from_the_disk(chromium, site, tmp_path)
     assert 'type="search"' in dumped
     assert 'class="sort"' in dumped
     assert re.search(r'<output class="said">[^<]+ stands above [^<]+</output>', dumped)
+
+
+def test_a_phase_that_ended_after_the_site_was_made_is_over_for_whoever_reads_it(chromium, site, tmp_path):
+    """A site on a disk knows its last update alone; the reader's clock knows better."""
+    folder = tmp_path / "archived"
+    shutil.copytree(site, folder)
+    page = folder / "index.html"
+    begun, state = 'data-from="2020-01-01T00:00:00Z"', '<span class="state">open at the last update</span>'
+    stretches = "".join(
+        f'<li class="open" {begun} data-until="{year}-02-01T00:00:00Z">{state}</li>' for year in (2020, 9000)
+    )
+    page.write_text(page.read_text().replace("</main>", f'<ol class="timeline">{stretches}</ol></main>'))
+    dumped = browse(chromium, page, tmp_path, "--dump-dom")
+    assert re.findall(r'<span class="state">([^<]+)</span>', dumped) == ["over", "open"]
 
 
 @pytest.mark.drill

@@ -12,7 +12,7 @@ from neuroarena.board.site.board_pages import make_rows, summarise_boards
 from neuroarena.board.site.contests import Contest, Heat
 from neuroarena.board.site.leads import describe_lead
 from neuroarena.board.site.pages import Content, Page
-from neuroarena.board.site.shown_pages import describe_shown_lead, format_shown
+from neuroarena.board.site.shown_pages import count_digits, describe_shown_lead, format_shown
 from neuroarena.board.standings import Standings
 from neuroarena.board.tree_views import tree_section
 from neuroarena.board.trees import Tree
@@ -92,6 +92,9 @@ def describe_contest(content: Content, contest: Contest) -> dict[str, Any]:
                 "title": phase.title,
                 "words": phase.words,
                 "state": phase.state_at(contest.as_of),
+                # What a reader's clock is compared with: a page from a disk may be read long after it was made.
+                "from": phase.start.isoformat(),
+                "until": phase.end.isoformat(),
                 "start": f"{phase.start:%Y-%m-%d %H:%M}",
                 "end": "" if phase.end == phase.start else f"{phase.end:%Y-%m-%d %H:%M}",
             }
@@ -123,7 +126,7 @@ def _summarise_contest(content: Content, contest: Contest) -> dict[str, Any]:
 
 
 def _shown_card(content: Content, heat: Heat) -> dict[str, Any]:
-    rows = heat.shown or ()
+    rows, digits = heat.shown or (), count_digits(heat)
     return {
         "title": heat.title,
         "address": content.boards[heat.label],
@@ -133,7 +136,7 @@ def _shown_card(content: Content, heat: Heat) -> dict[str, Any]:
             {
                 "rank": row.rank or "–",
                 "team": clean_name(row.team),
-                "score": format_shown(row.shown),
+                "score": format_shown(row.shown, digits),
                 "tie": "",
                 "bar": None,
                 "floor": False,

@@ -17,7 +17,7 @@ from neuroarena.board.site.pages import Content, Page
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-ASSETS = ("site.css", "site.js")
+ASSETS = ("icon.svg", "site.css", "site.js")
 # Nothing from elsewhere, nothing inline: a page of a stranger's words can only be read.
 POLICY = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'"
 
@@ -107,7 +107,7 @@ def render_parquet(table: pd.DataFrame) -> bytes:
 
 @functools.cache
 def read_assets() -> dict[str, bytes]:
-    """Return the style sheet and the script of all pages, by address."""
+    """Return the style sheet, the script and the icon of all pages, by address."""
     return {f"assets/{name}": files(__package__).joinpath("assets", name).read_bytes() for name in ASSETS}
 
 

@@ -15,6 +15,7 @@ COLUMNS = ("rank", "team", "affiliation", "role", "shown", "scored", "last")
 def make_shown_page(content: Content, heat: Heat) -> Page:
     """Make the page of a board whose unit scores are not public."""
     rows = [row.model_dump(mode="json") for row in heat.shown or ()]
+    digits = count_digits(heat)
     view = {
         "contest": describe_heat(heat),
         "rows": [
@@ -22,7 +23,7 @@ def make_shown_page(content: Content, heat: Heat) -> Page:
                 **row,
                 "team": clean_name(row["team"]),
                 "affiliation": clean_name(row["affiliation"] or ""),
-                "value": format_shown(row["shown"]),
+                "value": format_shown(row["shown"], digits),
                 "last": str(row["last"])[:16].replace("T", " "),
                 "address": content.entries.get(row["team"]),
             }
@@ -48,15 +49,22 @@ def describe_shown_lead(heat: Heat) -> dict[str, str]:
         return {"look": "none", "sign": "–", "words": heat.why, "team": "", "score": ""}
     names = ", ".join(clean_name(row.team) for row in first)
     words = "No verdict before the reveal"
-    return {"look": "none", "sign": "–", "words": words, "team": names, "score": format_shown(first[0].shown)}
+    score = format_shown(first[0].shown, count_digits(heat))
+    return {"look": "none", "sign": "–", "words": words, "team": names, "score": score}
 
 
-def format_shown(value: float | None) -> str:
-    """Return a shown value as it was shown: no digit more than the step has.
+def count_digits(heat: Heat) -> int:
+    """Return how many digits after the point the values of a board have: as many as the longest of them."""
+    values = [f"{row.shown:.12g}" for row in heat.shown or () if row.shown is not None]
+    return max((len(value.partition(".")[2]) for value in values if "e" not in value), default=0)
+
+
+def format_shown(value: float | None, digits: int) -> str:
+    """Return a shown value with as many digits as all of its board: never one more than the step has.
 
     Examples
     --------
-    >>> format_shown(0.8), format_shown(None)
-    ('0.8', '–')
+    >>> format_shown(0.8, 2), format_shown(120.0, 0), format_shown(None, 2)
+    ('0.80', '120', '–')
     """
-    return "–" if value is None else f"{value:g}"
+    return "–" if value is None else f"{value:.{digits}f}"

@@ -38,6 +38,7 @@ def show_desk(arena: OpenArena, who: OrganiserOnly) -> View:  # noqa: ARG001 - t
     data = {
         "status": status,
         "zones": zones,
+        "workers": len(describe_queue(arena)["workers"]),
         "now_utc": format_utc(now),
         "phases": [
             {

@@ -90,6 +90,15 @@ function addPairs(table) {
   table.closest("details").before(bar, said);
 }
 
+// A page on a disk does not know what day it is; whoever reads it does.
+function tellState(stretch) {
+  const [start, end, now] = [Date.parse(stretch.dataset.from), Date.parse(stretch.dataset.until), Date.now()];
+  const state = now < start ? "to come" : now < end ? "open" : "over";
+  stretch.className = state.replace(" ", "-");
+  stretch.querySelector(".state").textContent = state;
+}
+
+document.querySelectorAll(".timeline li[data-from]").forEach(tellState);
 document.querySelectorAll("table[data-sortable]").forEach(addSorting);
 document.querySelectorAll("table[data-filter]").forEach(addFilter);
 document.querySelectorAll("table[data-pairs]").forEach(addPairs);
