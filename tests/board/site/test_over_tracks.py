@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 
 import pandas as pd
@@ -9,6 +10,7 @@ import pandas as pd
 from entry_making import suite
 from neuroarena.board import Board, Rules, Standings
 from neuroarena.board.site import Sources, build_site
+from neuroarena.board.site.contests import Contest, Heat
 
 
 def test_a_board_that_a_family_offers_over_its_tasks_has_a_page(tmp_path, monkeypatch):
@@ -29,3 +31,35 @@ def test_a_board_that_a_family_offers_over_its_tasks_has_a_page(tmp_path, monkey
     assert json.loads((tmp_path / "site/boards/over-x.json").read_text())["table"][1]["score"] == 12.5
     assert 'href="boards/over-x.html"' in (tmp_path / "site/index.html").read_text()
     assert not (tmp_path / "site/boards/over-y.html").exists()
+
+
+def make_heat(track: str, **fields) -> Heat:
+    said = {"title": f"{track} · Final", "track": track, "phase": "Final", "benchmark": f"demo@1/{track}"}
+    told = {"split": "within", "metric": "AUROC", "direction": "higher", "scored": 2, "received": 2}
+    return Heat(label=f"spring: {track}, final", **said, **told, **fields)
+
+
+def test_a_competition_has_a_board_over_its_tracks_where_scores_are_public(tmp_path):
+    chosen = [entry for entry in suite() if entry.split == "within" and entry.task in ("onset", "speech")]
+    entries = [dataclasses.replace(one, split=f"spring: {one.task}, final") for one in chosen]
+    contest = Contest(
+        name="spring",
+        title="Spring",
+        contact="spring@example.org",
+        as_of=max(one.time for one in entries),
+        teams=2,
+        phases=(),
+        # Nothing was handed in on the third track: it counts 0 for everybody.
+        heats=(make_heat("onset"), make_heat("speech"), make_heat("typing", shown=())),
+        manifests={},
+        entries=(),
+    )
+    sources = Sources(tuple(entries), (), "ab" * 32, {"results": 1}, (contest,))
+    build_site(Board(entries, Rules(n_draws=400, prizes=True)), sources, tmp_path / "site")
+    said = json.loads((tmp_path / "site/boards/over-spring-final.json").read_text())
+    assert said["title"] == "All tracks · Final"
+    rows = [
+        (row["team"], row["onset"], row["submitted"], round(row["all_tracks"], 6)) for row in said["table"]
+    ]
+    assert rows == [("fancy", 1.0, 1.0, 0.666667), ("plain", 0.0, 0.0, 0.0)]
+    assert 'href="boards/over-spring-final.html"' in (tmp_path / "site/index.html").read_text()

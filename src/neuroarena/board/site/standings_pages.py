@@ -1,26 +1,54 @@
-"""Boards over several tracks: points, and one encoder for all."""
+"""Boards over several tracks: points, one encoder for all, and the tracks of a competition."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 
 from neuroarena.board.board import records
 from neuroarena.board.faces import own_standings
+from neuroarena.board.ranking import Ranking
+from neuroarena.board.site.contests import Contest, Heat
 from neuroarena.board.site.names import assign_slugs
 from neuroarena.board.site.pages import Content, Page
-from neuroarena.board.standings import Standings
+from neuroarena.board.standings import Standings, points_board
 from neuroarena.board.wording import cell_text, clean_name
 
 
 def name_standings(content: Content) -> dict[str, Standings]:
-    """Return each board that a family offers over its own tasks, by its address; others are left out."""
+    """Return each board that a family offers over its own tasks, or a competition over its tracks, by its address."""
     made = {
         name: one for name, one in own_standings(content.board.rankings).items() if isinstance(one, Standings)
     }
+    for contest in content.sources.contests:
+        made |= count_points(content, contest)
     slugs = assign_slugs(made)
     return {f"boards/over-{slugs[name]}": one for name, one in made.items()}
+
+
+def count_points(content: Content, contest: Contest) -> dict[str, Standings]:
+    """Return the points over all tracks of a competition, for every phase whose scores are public on two or more."""
+    phases: dict[str, list[Heat]] = {}
+    for heat in contest.heats:
+        phases.setdefault(heat.phase, []).append(heat)
+    made: dict[str, Standings] = {}
+    for phase, heats in phases.items():
+        found = {heat.track: _find_ranking(content, heat) for heat in heats}
+        ranked = {track: one for track, one in found.items() if one is not None}
+        if len(ranked) < 2 or not any(one.table["prize"].notna().any() for one in ranked.values()):
+            continue
+        absent = [track for track in found if track not in ranked]
+        points = points_board(list(ranked.values()), list(ranked), absent)
+        made[f"{contest.name} {phase}"] = replace(points, title=f"All tracks · {phase}")
+    return made
+
+
+def _find_ranking(content: Content, heat: Heat) -> Ranking | None:
+    """Return the ranking of a track: over its parts, where it has several."""
+    own = [one for one in content.board.everything if one.split == heat.label]
+    return next((one for one in own if one.kind == "overall"), own[0] if len(own) == 1 else None)
 
 
 def make_standings_page(content: Content, address: str, standings: Standings) -> Page:
