@@ -197,13 +197,13 @@ def _read_answers(
     if sha256 is None:
         raise NeuroarenaError(f'Run {run} has no answers to the part "{part}".')
     file = arena.artifacts.open(sha256)
+    lesson = arena.vault.read_lesson(arena.sheet(row["track"], row["phase"]), part)
+    if lesson is None:
+        return read_predictions(file, manifest, expected_rows=len(ids))
+    # What code answered are not predictions yet: heads are fitted here, where the labels are.
     contract: Any = find_contract(arena.competition.track(row["track"]).benchmark)[0]
-    if hasattr(contract, "conclude"):
-        # What code answered are not predictions yet: heads are fitted here, where the labels are.
-        lesson = arena.vault.read_lesson(arena.sheet(row["track"], row["phase"]), part)
-        concluded: pd.DataFrame = contract.conclude(lesson, pd.read_parquet(file), manifest)
-        return concluded
-    return read_predictions(file, manifest, expected_rows=len(ids))
+    concluded: pd.DataFrame = contract.conclude(lesson, pd.read_parquet(file), manifest)
+    return concluded
 
 
 def _clip(table: pd.DataFrame, manifest: Manifest, ends: Range | None) -> pd.DataFrame:

@@ -125,9 +125,10 @@ class Vault:
         """Keep what heads are taught that are fitted on the answers of code: targets of the training part."""
         self.shelf.write(_lesson_name(sheet, part), content)
 
-    def read_lesson(self, sheet: str, part: str = "") -> bytes:
-        """Return what the heads of a part are taught."""
-        return self.shelf.read(_lesson_name(sheet, part))
+    def read_lesson(self, sheet: str, part: str = "") -> bytes | None:
+        """Return what the heads of a part are taught; None where answers are predictions already."""
+        shelf = self.shelf
+        return shelf.read(_lesson_name(sheet, part)) if shelf.has(_lesson_name(sheet, part)) else None
 
     def keep_audit(self, audit: str, content: bytes) -> None:
         """Keep the record of an audit, which holds scores."""
