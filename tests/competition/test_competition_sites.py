@@ -82,6 +82,9 @@ def test_a_sealed_board_shows_the_shown_values_and_nothing_else(played, tmp_path
         "Weights identity check",
     ):
         assert said in page
+    entry = (site / "entries/reds.html").read_text()
+    assert re.search(r"Commands · Sealed phase</a></dt><dd>[^<]* 0\.9, rank 1 of 3<", entry)
+    assert re.search(r"<b>Commands · [^<]*</b> 0\.\d{3} <span", entry)
     said = json.loads((site / "boards/spring-commands-sealed.json").read_text())
     assert set(said["shown"][0]) == {"rank", "team", "affiliation", "role", "shown", "scored", "last"}
     # No unit of the sealed questions is named anywhere but on the board of the open phase.
@@ -136,6 +139,14 @@ def test_an_export_holds_no_sealed_unit_score_and_is_refused_beside_its_own_comp
     with pytest.raises(InputError, match=r"contest\.json"):
         build(tmp_path / "exported", tmp_path / "site")
     assert not (tmp_path / "site").exists()
+
+
+def test_an_export_of_a_stranger_leads_to_the_web_and_to_no_script(played, tmp_path):
+    export(played, tmp_path / "export")
+    told = tmp_path / "export/contest.json"
+    told.write_text(told.read_text().replace("https://example.org/lab", "javascript:alert(1)"))
+    with pytest.raises(InputError, match=r"contest\.json.*url.*Export the competition again"):
+        build(tmp_path / "export", tmp_path / "site")
 
 
 def test_a_competition_whose_scores_are_all_sealed_has_a_site(tmp_path, clock):

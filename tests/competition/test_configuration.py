@@ -82,6 +82,11 @@ MISTAKES = {
     ),
     "a sheet for no phase": ("sheets.sealed", "sheets.final", 'for the phase "final", which does not exist'),
     "two of a name": ('name = "sealed"', 'name = "warm-up"', 'two phases are called "warm-up"'),
+    "a sponsor that is a script": (
+        'benchmark = "bci/commands"',
+        'benchmark = "bci/commands"\nsponsor_url = "javascript:alert(1)"',
+        "tracks.0.sponsor_url: String should match pattern",
+    ),
     "not TOML": ('name = "spring"', 'name = "spring', "this is not TOML"),
 }
 

@@ -99,7 +99,7 @@ class Track(Part):
     meaningful: Positive | None = None
     description: Words | None = None
     sponsor: Words | None = None
-    sponsor_url: Words | None = None
+    sponsor_url: Annotated[Words, Field(pattern=r"^https?://")] | None = None
     constraint: Words | None = None
     audit: Words | None = None
 

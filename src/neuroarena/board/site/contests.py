@@ -9,10 +9,10 @@ from __future__ import annotations
 import datetime
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import pandas as pd
-from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
 from neuroarena.board.entries import Entry, Role
 from neuroarena.errors import InputError
@@ -55,7 +55,8 @@ class Fact(Part):
 
     name: str
     text: str
-    url: str | None = None
+    # A folder of a stranger can be made a site of: what it leads to is the web, and never a script.
+    url: Annotated[str, Field(pattern=r"^https?://")] | None = None
 
 
 class ShownRow(Part):

@@ -7,15 +7,17 @@ from typing import Any
 
 import pandas as pd
 
-from neuroarena.board.entries import FLOORS, Entry
+from neuroarena.board.entries import FLOORS, Entry, Judge, Judged
 from neuroarena.board.ranking import Ranking
 from neuroarena.board.site.board_pages import describe_entry, describe_verdict
 from neuroarena.board.site.leads import AGAINST_LEADER
 from neuroarena.board.site.pages import Content, Page
 from neuroarena.board.site.publications import find_publication
 from neuroarena.board.site.reruns import explain_rerun
+from neuroarena.board.site.shown_pages import count_digits, format_shown
 from neuroarena.board.wording import (
     ROLE_WORDS,
+    cell_text,
     clean_name,
     interval_text,
     is_known,
@@ -49,7 +51,8 @@ def make_entry_page(content: Content, team: str) -> Page:
     entries = content.teams[team]
     newest = entries[-1]
     rows = [row for one in content.board.everything for row in _rows_of_team(content, one, team)]
-    history = [_describe_attempt(content, entry) for entry in entries]
+    judge = Judge()
+    history = [_describe_attempt(content, entry, judge(entry)) for entry in entries]
     ranked = [row for row in rows if row["rank"] is not None]
     view = {
         "team": clean_name(team),
@@ -59,6 +62,7 @@ def make_entry_page(content: Content, team: str) -> Page:
         "description": clean_name(newest.provenance.get("description") or ""),
         **describe_entry(newest),
         "rows": rows,
+        "sealed": list(_sealed_rows(content, team)),
         "firsts": sum(row["rank"] == 1 for row in ranked),
         "ranked": len(ranked),
         "others": _compare(content, team),
@@ -122,6 +126,22 @@ def _rows_of_team(content: Content, ranking: Ranking, team: str) -> Iterable[dic
             }
 
 
+def _sealed_rows(content: Content, team: str) -> Iterable[dict[str, Any]]:
+    """Yield what a team was shown on every board whose unit scores are not public."""
+    for heat in content.heats.values():
+        rows = heat.shown or ()
+        for row in rows:
+            if row.team == team:
+                yield {
+                    "title": heat.title,
+                    "address": content.boards[heat.label],
+                    "rank": row.rank or "–",
+                    "of": len(rows),
+                    "metric": heat.metric,
+                    "value": format_shown(row.shown, count_digits(heat)),
+                }
+
+
 def _plain(value: Any) -> float | None:
     return float(value) if is_known(value) else None
 
@@ -130,7 +150,8 @@ def _word(value: Any) -> str:
     return str(value) if is_known(value) else ""
 
 
-def _describe_attempt(content: Content, entry: Entry) -> dict[str, Any]:
+def _describe_attempt(content: Content, entry: Entry, judged: Judged | str) -> dict[str, Any]:
+    score = entry.manifest.sign * judged.score if isinstance(judged, Judged) else None
     counts = any(entry is one for one in content.counted.values())
     known = [
         (label, clean_name(entry.provenance[name]))
@@ -144,6 +165,7 @@ def _describe_attempt(content: Content, entry: Entry) -> dict[str, Any]:
         "benchmark": entry.benchmark,
         "split": entry.split,
         "time": entry.time.isoformat(timespec="seconds"),
+        "score": score,
         "counts": counts,
         "reason": entry.reason,
         **{name: entry.provenance.get(name) for name in SHOWN},
@@ -153,6 +175,7 @@ def _describe_attempt(content: Content, entry: Entry) -> dict[str, Any]:
     return {
         "where": where,
         "time": time,
+        "score": cell_text(score),
         "counts": counts,
         "known": known,
         "reason": entry.reason,

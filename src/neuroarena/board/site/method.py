@@ -9,7 +9,7 @@ import pandas as pd
 from neuroarena.board.descriptions import explain_columns, list_origins, list_recipe
 from neuroarena.board.site.formulas import FORMULAS
 from neuroarena.board.site.pages import Content, Page
-from neuroarena.board.wording import UNKNOWN
+from neuroarena.board.wording import UNKNOWN, cell_text
 from neuroarena.scoring import COMBINERS, METRICS, Manifest
 
 
@@ -24,7 +24,7 @@ def make_method(content: Content) -> Page:
             (name, COMBINERS.get(name).title)
             for name in dict.fromkeys(manifest.combiner for manifest in manifests.values())
         ],
-        "tasks": tasks,
+        "tasks": [{**task, "chance": cell_text(task["chance"])} for task in tasks],
         "reading": explain_columns(content.board.rules),
         "recipe": list_recipe(content.board),
         "origins": [list_origins(one) for one in content.board.everything],
