@@ -334,3 +334,16 @@ def test_registration_by_invitation_alone_refuses_everybody_else(arena: Arena):
     assert "by invitation" in client.get("/register").text
     form = {"email": "ada@example.org", "name": "Ada", "password": PASSWORD, "ticket": "x"}
     assert client.post("/register", data=form).status_code == 400
+
+
+@pytest.mark.parametrize("name", ["REDS", "r e d s", "ｒeds", "=reds", "@sum"])
+def test_nobody_founds_a_team_that_reads_like_another_or_like_a_formula(
+    arena: Arena, captain: TestClient, name
+):
+    assert captain.get("/team.json").json()["team"] == "reds"
+    create_account(arena, "eve@example.org", "Eve", PASSWORD)
+    client, _ = make_client(arena)
+    enter(client, "eve@example.org")
+    assert client.post("/team/found", data={"name": name}).status_code == 400
+    assert client.get("/team.json").json()["team"] is None
+    assert client.post("/team/found", data={"name": "redshift"}).status_code == 303

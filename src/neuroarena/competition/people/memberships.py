@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import unicodedata
 from typing import Any
 
 from sqlalchemy import Connection, func, select
@@ -23,14 +24,43 @@ def found_team(arena: Arena, account: str, name: str, affiliation: str | None = 
     Raises
     ------
     InputError
-        When the name is taken or cannot be one, or the person is in a team, or has left one that took part.
+        When the name is taken or cannot be one, or reads like that of another team, or the person is in a team, or
+        has left one that took part.
     """
     name = " ".join(name.split())
     affiliation = clean_affiliation(affiliation)
-    with arena.store.writing(f"account:{account}", f"team:{name}") as connection:
+    # Two who found teams of like names at once wait for each other.
+    locks = f"account:{account}", f"team:{name}", f"team like:{fold_name(name)}"
+    with arena.store.writing(*locks) as connection:
         now = arena.store.clock(connection)
+        refuse_alike(connection, name)
         insert_team(connection, now, name, affiliation=affiliation, actor=account)
         join_team(connection, now, account, name, captain=True)
+
+
+def fold_name(name: str) -> str:
+    """Return what two names that read alike have in common: neither case nor width nor spaces.
+
+    Examples
+    --------
+    >>> fold_name("Blue Heron") == fold_name("ＢLUE  heron")
+    True
+    """
+    return "".join(unicodedata.normalize("NFKC", name).casefold().split())
+
+
+def refuse_alike(connection: Connection, name: str) -> None:
+    """Refuse a name that a reader of a board would take for another team's, or a spreadsheet for a formula.
+
+    Raises
+    ------
+    InputError
+    """
+    if name[:1] in tuple("=+-@"):
+        raise InputError(f'"{name[:64]}" cannot be the name of a team: begin with a letter or a number.')
+    for taken in connection.execute(select(TEAM.c.name)).scalars():
+        if taken != name and fold_name(taken) == fold_name(name):
+            raise InputError(f'"{name[:64]}" reads like the team "{taken}". Choose another name.')
 
 
 def clean_affiliation(affiliation: str | None) -> str | None:
