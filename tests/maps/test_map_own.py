@@ -55,6 +55,9 @@ def test_the_command_maps_a_file_with_a_table_of_events(tmp_path):
     shown = json.loads(done.stdout)["tasks"][0]
     assert (tmp_path / "map" / "index.html").read_text(encoding="utf-8").count("19 draws")
     assert (shown["task"], shown["electrode"], shown["significant"]) == ("kind", "1/Pz", 1)
+    assert "When and where: kind in own_raw.fif" in (tmp_path / "map" / "index.html").read_text(
+        encoding="utf-8"
+    )
     grid = read_grid(tmp_path / "map")
     assert grid.electrodes["name"].tolist() == ["Cz", "Pz"]
     assert set(grid.electrodes["space"]) == {"scalp"}
@@ -119,6 +122,9 @@ def test_more_values_are_classes_against_the_rest_and_many_numbers_are_halved(tm
         (["--target", "kind", "--folds", "1"], "--folds is 2 or more"),
         (["--target", "kind", "--null", "5"], "Take 19 or more"),
         (["--target", "kind", "--split", "within-session"], "--split cannot be used with --recording"),
+        (["--target", "kind", "--as-published"], "--as-published cannot be used with --recording"),
+        (["--target", "kind", "--with", "films"], "--with cannot be used with --recording"),
+        (["--target", "kind", "--classes", "a"], "Choose another column as the target, or more classes"),
         (["--target", "kind", "--classes", "a,z"], 'no event has the kind "z"'),
         (["--target", "kind", "--high-pass", "60"], "--high-pass 60 Hz is not between 0 and half"),
         (["--target", "kind", "neuroprobe/onset"], "one of them"),

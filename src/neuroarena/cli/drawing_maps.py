@@ -22,7 +22,10 @@ AsPublished = Annotated[
     ),
 ]
 Label = Annotated[
-    str, typer.Option("--label", metavar="centre|start", help="Which time of a window figures show.")
+    str | None,
+    typer.Option(
+        "--label", metavar="centre|start", help="Which time of a window figures show; by default its centre."
+    ),
 ]
 With = Annotated[
     list[str] | None,
@@ -35,15 +38,15 @@ With = Annotated[
 
 
 def draw_map(
-    grid: MapGrid, out: Path, *, as_published: bool, label: str, wanted: list[str], data: str | None
+    grid: MapGrid, out: Path, *, as_published: bool, label: str | None, wanted: list[str], data: str | None
 ) -> Path:
     """Write the page of a map and return it.
 
     Raises
     ------
     InputError
-        For a label that does not exist, a part that the family does not have, or published choices of a family that
-        has none.
+        For a label that does not exist or that the published choices contradict, a part that the family does not have,
+        data of which it draws nothing, or published choices of a family that has none.
     """
     from neuroarena.evaluation import TerminalProgress
     from neuroarena.maps.page import write_map_page
@@ -72,11 +75,11 @@ def _family_of(grid: MapGrid) -> Any:
     return face_of(family, "maps") if family else None
 
 
-def _choose_conventions(family: Any, as_published: bool, label: str) -> Conventions:
+def _choose_conventions(family: Any, as_published: bool, label: str | None) -> Conventions:
     from neuroarena.errors import InputError
     from neuroarena.maps.conventions import OURS
 
-    if label not in ("centre", "start"):
+    if label not in (None, "centre", "start"):
         raise InputError(f'--label is centre or start, got "{label}".')
     if not as_published:
         return dataclasses.replace(OURS, label_starts=label == "start")
@@ -85,6 +88,9 @@ def _choose_conventions(family: Any, as_published: bool, label: str) -> Conventi
             "--as-published: this map belongs to no family with published choices. Draw it without the switch."
         )
     conventions: Conventions = family.conventions
+    if label is not None and conventions.label_starts != (label == "start"):
+        published = "start" if conventions.label_starts else "centre"
+        raise InputError(f"--as-published labels windows by their {published}. Leave out --label {label}.")
     return conventions
 
 
@@ -96,5 +102,9 @@ def _make_sections(family: Any, grid: MapGrid, wanted: list[str], data: str | No
     if foreign:
         known = ", ".join(offered) or "nothing"
         raise InputError(f'--with "{foreign[0]}": the family of this map offers {known}.')
+    if data is not None and not offered:
+        raise InputError(
+            "--data cannot be used with this map: its family adds nothing to the page. Leave it out."
+        )
     usual = list(family.usual) if family and data is not None else []
     return [offered[name](grid, data) for name in dict.fromkeys([*usual, *wanted])]

@@ -84,7 +84,18 @@ HighPass = Annotated[
 Out = Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Folder to write into.")]
 
 
+# What each kind of command would ignore, by the names of its parameters.
+_OF_OWN = ("events", "target", "classes", "folds", "high_pass")
+_OF_BENCHMARKS = ("split", "data", "option")
+_OF_PAGES = ("as_published", "parts")
+_OF_COMPUTING = (
+    *("split", "option", "window", "stride", "tmin", "tmax", "features", "null", "seed"),
+    *("workers", "cache", "engine", "engine_option", "pack", "scheduler"),
+)
+
+
 def map_things(
+    context: typer.Context,
     source: Source = None,
     recording: Recording = None,
     events: Events = None,
@@ -110,7 +121,7 @@ def map_things(
     pack: options.Pack = None,
     scheduler: options.Scheduler = None,
     as_published: AsPublished = False,
-    label: Label = "centre",
+    label: Label = None,
     parts: With = None,
     as_json: options.Json = False,
 ) -> None:
@@ -118,7 +129,7 @@ def map_things(
     options.check_out(out)
     own: dict[str, Any] = {"--events": events, "--target": target, "--classes": classes, "--folds": folds}
     own["--high-pass"] = high_pass
-    _check_source(source, recording, own, {"--split": split, "--data": data, "-O": option or []})
+    _check_source(context, source, recording)
     if source is not None and _holds_map(source):
         _draw(source, out, as_json, as_published=as_published, label=label, wanted=parts or [], data=data)
         return
@@ -129,23 +140,36 @@ def map_things(
         grid = _compute_own(recording, own, settings, told)
     else:
         grid = _compute(str(source), split, data, option or [], settings, told)
-    _finish(grid, out, as_json, label if recording is not None else None)
+    _finish(grid, out, as_json, drawn=recording is not None, label=label)
 
 
-def _check_source(
-    source: str | None, recording: Path | None, own: dict[str, Any], of_benchmarks: dict[str, Any]
-) -> None:
-    """Refuse a command that names nothing, or two things, or options of the other."""
+def _check_source(context: typer.Context, source: str | None, recording: Path | None) -> None:
+    """Refuse a command that names nothing, or two things, or options that it would ignore."""
     from neuroarena.errors import InputError
 
     if (source is None) == (recording is None):
         raise InputError(
             "Name a benchmark to compute a map of, a folder with a map to draw, or your own --recording; one of them."
         )
-    if recording is None:
-        options.refuse_unused(own, "anything but --recording")
+    if recording is not None:
+        _refuse(context, (*_OF_BENCHMARKS, *_OF_PAGES), "--recording")
+        return
+    _refuse(context, _OF_OWN, "anything but --recording")
+    if _holds_map(str(source)):
+        _refuse(context, _OF_COMPUTING, "a map that was computed before: it is only drawn")
     else:
-        options.refuse_unused(of_benchmarks, "--recording")
+        later = (
+            "a benchmark, whose map is computed here and drawn afterwards, with neuroarena map DIR --out PAGE"
+        )
+        _refuse(context, (*_OF_PAGES, "label"), later)
+
+
+def _refuse(context: typer.Context, names: tuple[str, ...], what: str) -> None:
+    """Refuse those of some parameters that were given, also where their value is the usual one."""
+    flags = {str(each.name): each.opts[0] for each in context.command.params}
+    sources = {name: context.get_parameter_source(name) for name in names}
+    given = [flags[name] for name, source in sources.items() if source and source.name == "COMMANDLINE"]
+    options.refuse_unused(dict.fromkeys(given, True), what)
 
 
 def _read_settings(
@@ -215,7 +239,7 @@ def _compute_own(
     from neuroarena.errors import InputError
     from neuroarena.evaluation import TerminalProgress
     from neuroarena.maps.compute import compute_map
-    from neuroarena.maps.own import FOLDS, OwnQuestion, own_benchmark
+    from neuroarena.maps.own import FOLDS, OwnQuestion, name_source, own_benchmark
 
     if own["--target"] is None:
         raise InputError("Say which column of the events is decoded, with --target COLUMN.")
@@ -224,17 +248,18 @@ def _compute_own(
     question = OwnQuestion(own["--target"], classes, folds, own["--high-pass"])
     benchmark, filled = own_benchmark(recording, own["--events"], question, settings)
     with TerminalProgress() as progress:
-        return compute_map([benchmark], settings=filled, progress=progress, **told)
+        grid = compute_map([benchmark], settings=filled, progress=progress, **told)
+    return name_source(grid, recording, question)
 
 
-def _finish(grid: MapGrid, out: Path, as_json: bool, label: str | None) -> None:
+def _finish(grid: MapGrid, out: Path, as_json: bool, *, drawn: bool, label: str | None) -> None:
     """Write the map and say what is in it; one of somebody's own recordings is drawn beside it, with this label."""
     from neuroarena.cli.drawing_maps import draw_map
     from neuroarena.maps.grid import write_grid
 
     written = write_grid(grid, out)
     page = None
-    if label is not None:
+    if drawn:
         page = draw_map(grid, out, as_published=False, label=label, wanted=[], data=None)
     _print_map(grid, written, as_json, page)
     if not as_json:

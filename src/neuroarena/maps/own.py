@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -18,6 +19,7 @@ from neuroarena.benchmarks.own.pieces import Piece
 from neuroarena.benchmarks.own.sources import Reading, find_pieces
 from neuroarena.errors import InputError
 from neuroarena.maps.filtered import HIGH_PASS_HZ, high_passed
+from neuroarena.maps.grid import MapGrid
 from neuroarena.maps.labels import label_tasks
 from neuroarena.maps.settings import MapSettings
 from neuroarena.recordings import Recording
@@ -108,6 +110,13 @@ def own_benchmark(
     benchmark, left_out = _leave_out_eyes(benchmark)
     benchmark, drifts = _remove_drifts(benchmark, question, filled)
     return replace(benchmark, notes=(*notes, *left_out, *drifts)), filled
+
+
+def name_source(grid: MapGrid, recording: str | Path, question: OwnQuestion) -> MapGrid:
+    """Write into a map which recordings and which column of their events it is of, for the title of its page."""
+    told = {**grid.provenance, "recording": Path(recording).absolute().name, "target": question.target}
+    text = json.dumps(told, sort_keys=True)
+    return MapGrid(grid.data.assign_attrs(provenance=text), grid.nulls)
 
 
 def _is_quantity(pieces: Sequence[Piece], target: str) -> bool:

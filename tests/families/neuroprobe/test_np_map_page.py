@@ -30,6 +30,12 @@ def drawn_from(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["foreign", "--with", "films"], "offers nothing"),
         (["named", "--with", "fims"], "offers labels, films, speech, published"),
         (["named", "--label", "end"], "--label is centre or start"),
+        (["named", "--as-published", "--label", "centre"], "labels windows by their start"),
+        (["foreign", "--data", "."], "its family adds nothing to the page"),
+        (["named", "--null", "1000"], "--null cannot be used with a map that was computed before"),
+        (["named", "--workers", "2", "--seed", "0"], "--seed, --workers cannot be used with a map"),
+        (["neuroprobe/onset", "--as-published"], "--as-published cannot be used with a benchmark"),
+        (["neuroprobe/onset", "--with", "speech", "--label", "start"], "--with, --label cannot be used with"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused_and_nothing_is_written(

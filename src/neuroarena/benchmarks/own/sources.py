@@ -295,7 +295,7 @@ def _recording_piece(
     elif own_events is not None:
         events = own_events()
     else:
-        raise InputError(f"{where}: has no events of its own. Pass a table with events=.")
+        raise InputError(f"{where}: has no events of its own. Name a table of events.")
     return Piece(
         key=key,
         open=opener,

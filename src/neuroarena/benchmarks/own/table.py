@@ -69,7 +69,7 @@ def make_examples(pieces: Sequence[Piece], definition: Definition, numbers: bool
     parts = [_place_windows(piece, window_s, definition.pad_s) for piece in pieces]
     table = pd.concat(parts, ignore_index=True)
     if table.empty:
-        raise InputError(f"{where}: there are no events. Pass a table with events=, or name a stim_channel.")
+        raise InputError(f"{where}: there are no events. Name a table of events, or a stim_channel.")
     for column, values in definition.where.items():
         table = table[_column(table, column, where).astype(str).isin(values)]
     if table.empty:
@@ -144,7 +144,7 @@ def _guess_target(table: pd.DataFrame, where: str) -> str:
         if name in table and table[name].nunique() > 1:
             return name
     raise InputError(
-        f'{where}: say which column of the events is decoded, with the key "target"; there are: '
+        f"{where}: say which column of the events is decoded, as the target; there are: "
         f"{', '.join(map(str, table.columns))}."
     )
 
@@ -180,7 +180,7 @@ def _targets(
     if len(classes) < 2:
         raise InputError(
             f'{where}: the column "{target}" has one class, {classes[0]}; two or more are needed. '
-            'Choose another with the key "target".'
+            "Choose another column as the target, or more classes."
         )
     return table.assign(target=words.map(mapping)).dropna(subset="target"), classes
 

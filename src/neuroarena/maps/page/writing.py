@@ -86,19 +86,10 @@ def write_map_page(
     findings = {task: electrode_findings(grid, task, conventions) for task in grid.tasks}
     maps = [read_task(grid, task, conventions) for task in grid.tasks]
     scales = Scales.fit(maps, conventions)
-    tasks = [
-        task_section(
-            grid,
-            each,
-            number,
-            titles.get(each.task, each.task),
-            findings[each.task],
-            places,
-            scales,
-            conventions,
-        )
-        for number, each in enumerate(maps)
-    ]
+    tasks = []
+    for number, each in enumerate(maps):
+        title, found = titles.get(each.task, each.task), findings[each.task]
+        tasks.append(task_section(grid, each, number, title, found, places, scales, conventions))
     sections = [when_section(grid, latencies, titles, conventions), *tasks, data_section(grid), *extras]
     tables = {
         "electrodes.csv": pd.concat(findings.values(), ignore_index=True),
@@ -116,12 +107,9 @@ def write_map_page(
     out.mkdir(parents=True, exist_ok=True)
     with building(out / INDEX) as workshop:
         _draw_all([picture for section in sections for picture in section.pictures], grid, workshop, progress)
-        (workshop / "tables").mkdir()
-        for name, table in tables.items():
-            table.to_csv(workshop / "tables" / name, index=False)
+        _write_tables(tables, grid, workshop)
         if places.in_template.any():
             _write_brain(grid, maps, places, scales, titles, workshop)
-        write_json(workshop / "tables" / PROVENANCE, grid.provenance)
         write_text(workshop / STYLE, _read(STYLE))
         write_text(workshop / INDEX, _render(context))
         _publish(workshop, out)
@@ -156,6 +144,13 @@ def _draw_all(pictures: Sequence[Picture], grid: MapGrid, folder: Path, progress
                 folder / "figures" / f"{picture.name}.png", dpi=_DOTS_PER_INCH, metadata={"Software": None}
             )
         progress.advance(_STAGE)
+
+
+def _write_tables(tables: Mapping[str, pd.DataFrame], grid: MapGrid, folder: Path) -> None:
+    (folder / "tables").mkdir()
+    for name, table in tables.items():
+        table.to_csv(folder / "tables" / name, index=False)
+    write_json(folder / "tables" / PROVENANCE, grid.provenance)
 
 
 def _write_brain(
@@ -203,14 +198,10 @@ def _publish(workshop: Path, out: Path) -> None:
 def describe_title(grid: MapGrid) -> str:
     """Return the title of a map's page."""
     said = grid.provenance
-    several = [str(name) for name in said.get("benchmarks", ())]
-    told = (
-        several[0]
-        if len(several) == 1
-        else several[0].partition("/")[0]
-        if several
-        else said.get("recording", "")
-    )
+    names = [str(name) for name in said.get("benchmarks", ())]
+    told = names[0] if len(names) == 1 else names[0].partition("/")[0] if names else ""
+    if "recording" in said:
+        told = f"{said['target']} in {said['recording']}"
     return f"When and where: {told}" if told else "When and where"
 
 
