@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 from scipy.stats import false_discovery_control
 
 from neuroarena.errors import InputError
 from neuroarena.maps import MapGrid, read_grid, simulate_grid, write_grid
+from neuroarena.maps.assembly import GridPart, make_grid
 from neuroarena.maps.inference import adjust_fdr, cluster_masses, infer
 
 
@@ -39,6 +41,22 @@ def test_planted_electrodes_are_found_and_a_task_of_noise_has_none(grid):
     planted = grid.data["planted"]
     assert float(found.where(planted).mean()) > 0.9
     assert int(found.sel(task="nothing").sum()) == 0
+
+
+def test_the_null_of_an_electrode_that_a_session_lacks_is_no_number(tmp_path):
+    table = pd.DataFrame(
+        {"name": ["A", "B"], "subject": "1", "x": np.nan, "y": np.nan, "z": np.nan, "space": ""}
+    )
+    bins = pd.DataFrame({"start_s": [0.0], "centre_s": [0.125], "end_s": [0.25]})
+    draws = np.random.default_rng(0).uniform(0.4, 0.6, (19, 2, 2, 1))
+    lacking = draws.copy()
+    lacking[:, :, 1] = np.nan
+    parts = [GridPart("t", "1_1", "1", draws[0], draws, 9), GridPart("t", "1_2", "1", lacking[0], lacking, 9)]
+    made = make_grid(parts, table, bins, split="s", simulated=True, provenance={})
+    for each in (made, read_grid(write_grid(made, tmp_path))):
+        assert np.isnan(each.null("t", "1_2")).any(axis=(0, 1, 3)).tolist() == [False, True]
+        assert np.isnan(each.null("t", "1_2")[:, :, 1]).all()
+        assert np.isfinite(each.null("t", "1_1")).all()
 
 
 def test_what_is_no_map_is_refused(tmp_path):

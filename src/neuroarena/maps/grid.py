@@ -148,6 +148,8 @@ class MapGrid:
     def null(self, task: str, session: str) -> np.ndarray:
         """Return the draws of the null of one map: array (draws, folds, electrodes of the session, bins).
 
+        It is NaN for electrodes of the subject that this session lacks, as the map itself is.
+
         Raises
         ------
         InputError
@@ -157,7 +159,11 @@ class MapGrid:
             raise InputError(
                 f"The map has no null of {task} in session {session}. Compute it with --null 1000."
             )
-        return np.asarray(self.nulls[task, session], dtype=np.float32)
+        draws = np.array(self.nulls[task, session], dtype=np.float32)
+        observed = self.data["auroc"].sel(task=task, session=session).values[self.electrodes_of(session)]
+        # The file holds whole numbers, which cannot say that there is nothing.
+        draws[:, :, np.isnan(observed).all(axis=1)] = np.nan
+        return draws
 
 
 def write_grid(grid: MapGrid, path: str | Path) -> Path:
@@ -268,5 +274,5 @@ def _group(task: int, session: int) -> str:
 
 
 def _pack(draws: np.ndarray) -> xr.Dataset:
-    steps = np.rint(np.clip(draws, 0.0, 1.0) * _STEPS).astype(np.uint16)
+    steps = np.rint(np.clip(np.nan_to_num(draws), 0.0, 1.0) * _STEPS).astype(np.uint16)
     return xr.Dataset({"steps": (("draw", "fold", "electrode_of_session", "bin"), steps)})
