@@ -12,14 +12,15 @@ import pytest
 
 from neuroarena import Benchmark
 from neuroarena.errors import InputError, NeuroarenaError
-from neuroarena.evaluation.engines import Local
+from neuroarena.evaluation.engines import Local, make_engine
 from neuroarena.evaluation.evaluate import Interrupted
 from neuroarena.maps import read_grid, write_grid
 from neuroarena.maps.compute import compute_map
 from neuroarena.maps.job import MapJob
 from neuroarena.maps.settings import MapSettings
-from neuroarena.maps.shifts import correlation_time, draw_shifts
+from neuroarena.maps.shifts import correlation_time, draw_shifts, repeats_itself
 from neuroarena.progress import Silence
+from slurm import running_slurm
 
 RATE, N_EVENTS = 64.0, 120
 NAMES = ["A", "B", "C"]
@@ -109,6 +110,25 @@ def test_processes_and_files_change_no_number(grid, tmp_path):
     assert np.array_equal(read.data["p_cluster"], grid.data["p_cluster"])
 
 
+@pytest.mark.drill
+def test_slurm_computes_the_same_bytes(grid, cache, tmp_path):
+    with running_slurm():
+        engine = make_engine("slurm", pack=4, options={"mem_gb": "1"})
+        there = compute_map([_benchmark()], settings=QUICK, cache=tmp_path / "slurm", engine=engine)
+    compute_map([_benchmark()], settings=QUICK, cache=tmp_path / "local")
+    products = {
+        name: {
+            path.name: path.read_bytes() for path in (tmp_path / name / "maps").rglob("*") if path.is_file()
+        }
+        for name in ("slurm", "local")
+    }
+    assert products["slurm"]
+    assert products["slurm"] == products["local"]
+    assert (
+        write_grid(there, tmp_path / "a.nc").read_bytes() == write_grid(grid, tmp_path / "b.nc").read_bytes()
+    )
+
+
 def test_more_classes_are_maps_of_one_against_the_rest(cache):
     grid = compute_map([_benchmark(classes=3)], settings=MapSettings(draws=0), cache=cache)
     assert grid.tasks == ("events: c0", "events: c1", "events: c2")
@@ -190,6 +210,14 @@ def test_what_shares_items_is_shifted_together_and_every_shift_occurs():
     assert set(shifts) == set(range(10))
     assert (shifts != draw_shifts(0, 500, [*items[:-1], "two 9"])).any()
     assert (shifts != draw_shifts(1, 500, items)).any()
+
+
+def test_slow_labels_are_not_taken_for_a_rule_and_blocks_in_turn_are():
+    rng = np.random.default_rng(0)
+    slow = np.repeat(rng.integers(0, 2, 30), rng.integers(5, 25, 30))
+    assert correlation_time(slow) > 5
+    assert not repeats_itself(slow)
+    assert repeats_itself(np.tile(np.repeat([0, 1], 20), 6))
 
 
 def test_the_correlation_time_of_a_slow_process_is_found():

@@ -77,39 +77,41 @@ def compute_map(
     chosen = (settings or MapSettings()).filled(told.published)
     named = name_tasks(benchmarks)
     with working_in(cache, progress) as (folder, shown):
-        plans: list[BenchmarkPlan] = []
-        hashes: dict[str, str] = {}
-        for name, benchmark in named.items():
-            parts = benchmark.split(split or benchmark.splits[0])
-            planner = Planner(benchmark, parts, chosen, told.begin_s(benchmark), name)
-            plans.append(planner.plan())
-            hashes[name] = parts.hash
-            axis, split_name = planner.axis, parts.name
+        planners = [
+            Planner(each, each.split(split or each.splits[0]), chosen, told.begin_s(each), name)
+            for name, each in named.items()
+        ]
+        plans = [planner.plan() for planner in planners]
         sessions = [session for plan in plans for session in plan.sessions]
         electrodes = _place_electrodes(sessions, told, data)
         folder.mkdir(parents=True, exist_ok=True)
         _run([job for session in sessions for job in session.jobs], folder, engine or Local(), shown)
-        made = {
-            "made_by": f"neuroarena {__version__}",
-            "benchmarks": [each.name for each in benchmarks],
-            "split_hashes": hashes,
-            "options": {name: dict(each.options) for name, each in named.items()},
-            "features": axis.features.kind,
-            "window_s": axis.features.n_samples / axis.features.rate_hz,
-            "stride_s": _stride(axis.table),
-            "seed": chosen.seed,
-            "null": "circular shifts of labels within folds, every shift allowed",
-            "versions": library_versions(),
-        }
         return make_grid(
             [part for session in sessions for part in _read_parts(session, electrodes, folder)],
             electrodes,
-            axis.table,
-            split=split_name,
+            planners[-1].axis.table,
+            split=planners[-1].split.name,
             simulated=any(each.simulated for each in benchmarks),
-            provenance=made,
+            provenance=_provenance(planners, chosen),
             notes=_notes(benchmarks, plans, chosen),
         )
+
+
+def _provenance(planners: Sequence[Planner], settings: MapSettings) -> dict[str, Any]:
+    """Return what the map is made of, as plain data."""
+    axis = planners[-1].axis
+    return {
+        "made_by": f"neuroarena {__version__}",
+        "benchmarks": [each.benchmark.name for each in planners],
+        "split_hashes": {each.name: each.split.hash for each in planners},
+        "options": {each.name: dict(each.benchmark.options) for each in planners},
+        "features": axis.features.kind,
+        "window_s": axis.features.n_samples / axis.features.rate_hz,
+        "stride_s": _stride(axis.table),
+        "seed": settings.seed,
+        "null": "circular shifts of labels within folds, every shift allowed",
+        "versions": library_versions(),
+    }
 
 
 def _stride(bins: pd.DataFrame) -> float | None:

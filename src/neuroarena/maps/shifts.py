@@ -71,14 +71,21 @@ def correlation_time(labels: np.ndarray) -> float:
 def repeats_itself(labels: np.ndarray) -> bool:
     """Return whether labels alternate by a rule, so that a shift reproduces them.
 
+    Labels that merely change slowly resemble themselves a few items later; a rule brings them back after they differed.
+
     Examples
     --------
     >>> repeats_itself(np.array([0, 1] * 20)), repeats_itself(np.random.default_rng(0).integers(0, 2, 40))
     (True, False)
+    >>> repeats_itself(np.repeat([0, 1, 0], [30, 25, 40]))
+    False
     """
     centred = labels - labels.mean()
     around = irfft(np.abs(rfft(centred)) ** 2, len(centred))
-    return bool(around[0] > 0 and around[1:].max(initial=0.0) > _REPEATED * around[0])
+    apart = np.flatnonzero(around <= 0)
+    if around[0] <= 0 or not apart.size:
+        return False
+    return bool(around[apart[0] : apart[-1] + 1].max() > _REPEATED * around[0])
 
 
 def describe_slow_labels(task: str, sessions: Sequence[tuple[str, float, int]]) -> str | None:
