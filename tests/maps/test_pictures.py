@@ -19,6 +19,7 @@ VALUES = 0.5 + 0.15 * RNG.random(40)
 COURSES = 0.5 + 0.15 * RNG.random((40, 14))
 SCALE = Scale.fit(COURSES)
 TITLES = [f"{start:.3f} s" for start in np.arange(14) * 0.125 - 0.375]
+OF_TWO = "shared regions (share of all)"
 TASKS = ["Sentence Onset", "Head Word Position", "Global Optical Flow", "GPT-2 Surprisal", "nothing"]
 CENTRES = np.arange(14) * 0.125 - 0.375
 PEAKS = np.array([0.0, 0.3, 0.5, 0.9, np.nan])
@@ -65,6 +66,7 @@ FIGURES: dict[str, Callable[[], Any]] = {
     "coverage": lambda: charts.draw_matrix(
         np.full((5, 12), 3500.0), TASKS, [f"{s}_1" for s in range(12)], "items", (0, 3500), "{:.0f}"
     ),
+    "two subjects": lambda: charts.draw_matrix(np.eye(2), list("12"), list("12"), OF_TWO, (0, 1)),
     "film volume": lambda: charts.draw_film_volume(
         np.linspace(0, 100, 500), RNG.random(500), 0.25, 0.75, "the-martian: volume", "volume (RMS)"
     ),
@@ -130,6 +132,14 @@ def is_turned(text: str, box: Any) -> bool:
 def test_every_colour_has_a_bar_with_its_unit(name: str):
     labels = [axes.get_ylabel() for axes in FIGURES[name]().axes]
     assert labels.count("AUROC (0.5 is chance)") == 1
+
+
+def test_the_label_of_a_bar_is_no_longer_than_the_bar_beside_two_rows():
+    figure = FIGURES["two subjects"]()
+    bar = next(axes for axes in figure.axes if axes.get_ylabel() == OF_TWO)
+    figure.canvas.draw()
+    label = bar.yaxis.label.get_window_extent()
+    assert label.height <= bar.get_window_extent().height
 
 
 def test_all_panels_of_a_film_have_one_scale():

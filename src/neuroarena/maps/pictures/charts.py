@@ -217,7 +217,8 @@ def draw_matrix(
     """
     left, below = (0.3 + 0.078 * max(map(len, names)) for names in (rows, columns))
     cell = 0.44
-    wide, high = max(1.2, cell * len(columns)), max(0.9, 0.3 * len(rows))
+    # High enough for the label of the bar: beside two rows it would reach what stands above.
+    wide, high = max(1.2, cell * len(columns)), max(0.9, 0.3 * len(rows), 0.062 * len(label))
     whole = (left + wide + 1.15, high + max(below * 0.66, 0.4) + 0.34)
     with style():
         figure = new_figure(*whole)
