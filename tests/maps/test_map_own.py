@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from command_line import neuroarena_in
 from neuroarena.errors import InputError
-from neuroarena.maps import MapSettings, read_grid
+from neuroarena.maps import MapSettings, compute_map, read_grid
 from neuroarena.maps.filtered import high_passed
 from neuroarena.maps.own import OwnQuestion, contiguous_folds, own_benchmark
 from neuroarena.recordings import from_array
@@ -112,6 +112,8 @@ def test_more_values_are_classes_against_the_rest_and_many_numbers_are_halved(tm
     judged = [each for fold in benchmark.split("contiguous-folds").folds for each in fold.test]
     assert len(judged) == 40
     assert "highest quarter against its lowest" in " ".join(benchmark.notes)
+    grid = compute_map([benchmark], settings=MapSettings(draws=0), cache=tmp_path / "cache")
+    assert float(grid.data["n_test"].item()) == 40  # and not the quarters of the quarters
 
 
 @pytest.mark.parametrize(

@@ -153,9 +153,8 @@ class Planner:
             if (judged := tuple(each for each in fold.test if each in here))
         ]
         used = {each for fold in folds for part in (fold.train, fold.test) for each in part}
-        items = self._table[self._table["id"].isin(used)]
         shown = f"{subject}/{session}" if self._several else session
-        items, labels = label_tasks(items, self.benchmark.manifest.classes, self.name)
+        items, labels = self._label(used)
         train, test, block = _cut(items, folds)
         kept = {task: truth for task, truth in labels.items() if _has_both_classes(truth, train, test)}
         self.notes += [
@@ -182,6 +181,18 @@ class Planner:
         work = _Work(layout, {task: truth[order] for task, truth in kept.items()}, shifts)
         jobs = tuple(self._jobs(items, electrodes, work, f"{self.name} {shown}"))
         return SessionPlan(tuple(kept), shown, subject, electrodes, jobs, int(test.sum()), tau)
+
+    def _label(self, used: set[str]) -> tuple[pd.DataFrame, dict[str, np.ndarray]]:
+        """Label the items that are used."""
+        classes = self.benchmark.manifest.classes
+        taken = self._table["id"].isin(used)
+        if classes:
+            return label_tasks(self._table[taken], classes, self.name)
+        # Quarters are those of whole sessions: folds may hold the outer ones alone, whose quarters would be eighths.
+        owners = self._table["subject"].astype(str) + "/" + self._table["session"].astype(str)
+        items, labels = label_tasks(self._table[owners.isin(owners[taken])], classes, self.name)
+        kept = items["id"].isin(used).to_numpy()
+        return items[kept], {task: truth[kept] for task, truth in labels.items()}
 
     def _electrodes(self, items: pd.DataFrame, judged: np.ndarray) -> tuple[str, ...]:
         """Return the electrodes that all recordings of these items have, in the order of the judged ones."""

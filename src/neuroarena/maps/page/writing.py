@@ -201,7 +201,7 @@ def describe_title(grid: MapGrid) -> str:
     names = [str(name) for name in said.get("benchmarks", ())]
     told = names[0] if len(names) == 1 else names[0].partition("/")[0] if names else ""
     if "recording" in said:
-        told = f"{said['target']} in {said['recording']}"
+        told = f"{said['target']} in {said['recording']}" if "target" in said else str(said["recording"])
     return f"When and where: {told}" if told else "When and where"
 
 
