@@ -78,17 +78,27 @@ def replacing(
     with naming_full_disk(path.parent, path.name):
         path.parent.mkdir(parents=True, exist_ok=True)
         place = _workshop(path, workshop)
-        descriptor, temporary = _make(_make_file, place, path.name)
-        try:
+        with holding(place, path.name) as temporary:
             yield temporary
             with open(temporary, "rb") as written:
                 os.fsync(written.fileno())
             # mkstemp makes the file private; what is published gets the mode any new file would have.
             temporary.chmod(0o666 & ~_umask())
             _publish(temporary, path, is_good)
-        finally:
-            temporary.unlink(missing_ok=True)
-            _close(descriptor)
+
+
+@contextlib.contextmanager
+def holding(folder: Path, name: str) -> Iterator[Path]:
+    """Yield a private temporary file in a folder, locked as long as its writer lives, and gone after the block.
+
+    For files whose name is known only when they are written, such as those kept by their content.
+    """
+    descriptor, temporary = _make(_make_file, folder, name)
+    try:
+        yield temporary
+    finally:
+        temporary.unlink(missing_ok=True)
+        _close(descriptor)
 
 
 def _publish(temporary: Path, path: Path, is_good: Callable[[], bool] | None) -> None:
@@ -172,7 +182,9 @@ def _full_sentence(folder: Path, what: str, number: int) -> str:
     )
 
 
-def sweep(folder: Path, name: str | None = None) -> list[Path]:
+def sweep(
+    folder: Path, name: str | None = None, before: Callable[[Path], object] | None = None
+) -> list[Path]:
     """Remove the temporary files and folders of processes that are gone, and return their paths.
 
     Those of a living process are locked by it and stay. Where locks cannot tell (another machine, a disk without
@@ -184,16 +196,18 @@ def sweep(folder: Path, name: str | None = None) -> list[Path]:
         Only what is directly in it is looked at.
     name : str, optional
         Only leftovers of this target.
+    before : callable, optional
+        Called with each leftover before it is removed.
     """
     start = "." if name is None else f".{_short(name)}."
     try:
         found = [entry for entry in os.listdir(folder) if entry.startswith(start) and entry.endswith(PART)]
     except OSError:
         return []
-    return [folder / entry for entry in sorted(found) if _remove_if_abandoned(folder / entry)]
+    return [folder / entry for entry in sorted(found) if _remove_if_abandoned(folder / entry, before)]
 
 
-def _remove_if_abandoned(path: Path) -> bool:
+def _remove_if_abandoned(path: Path, before: Callable[[Path], object] | None) -> bool:
     try:
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
     except OSError:
@@ -201,6 +215,8 @@ def _remove_if_abandoned(path: Path) -> bool:
     try:
         if not _is_abandoned(path, descriptor):
             return False
+        if before is not None:
+            before(path)
         if path.is_dir():
             shutil.rmtree(path, ignore_errors=True)
         else:

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import hashlib
 import os
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from neuroarena.atomic import holding, sweep
 from neuroarena.errors import InputError, NeuroarenaError
 
 CHUNK = 1 << 20
+# What files are called while they are being written.
+KEPT = "kept"
 # What only teams write, and code prints: for the intake and the runner, never for the scorer.
 UPLOADS = "uploads"
 UPLOADED = (".zip", ".pdf", ".md", ".txt", ".log")
@@ -64,10 +66,8 @@ class Artifacts:
             raise InputError(f"{source.name}: this is not a regular file. Nothing was taken.")
         home = self.home(ending)
         home.mkdir(parents=True, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(prefix=".", suffix=".part", dir=home)
-        temporary = Path(name)
-        try:
-            with os.fdopen(descriptor, "wb") as written:
+        with holding(home, KEPT) as temporary:
+            with temporary.open("wb") as written:
                 found = _copy(source, written, most_bytes)
                 written.flush()
                 os.fsync(written.fileno())
@@ -75,9 +75,11 @@ class Artifacts:
             place.parent.mkdir(exist_ok=True)
             temporary.chmod(0o400 if ending == LOG else 0o440)
             os.replace(temporary, place)
-        finally:
-            temporary.unlink(missing_ok=True)
         return found
+
+    def sweep(self) -> list[Path]:
+        """Remove the parts of files that were being kept by processes that are gone, and return their paths."""
+        return [path for home in (self.folder, self.folder / UPLOADS) for path in sweep(home, KEPT)]
 
     def home(self, ending: str) -> Path:
         """Return the folder of files with an ending: uploads and logs have their own."""

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import datetime
+import hashlib
 import secrets
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, select, union_all
 
 from neuroarena.competition.admission import MEGABYTE, admit
 from neuroarena.competition.arena import Arena
 from neuroarena.competition.artifacts import Artifact
 from neuroarena.competition.checking import ENDING, Checked, check_file, guess_kind
 from neuroarena.competition.queue import Job, change_state, claim, give_back, hand_on, write_transition
-from neuroarena.competition.tables import RUN, SUBMISSION
+from neuroarena.competition.tables import ANSWER, DOCUMENT, RUN, SUBMISSION
 from neuroarena.competition.teams import find_team
 from neuroarena.competition.times import day_of
 from neuroarena.competition.tracks import Kind
@@ -292,13 +293,32 @@ def find_earlier(connection: Connection, team: str, key: str) -> str | None:
 
 def _receive(arena: Arena, team: str, post: Post, kept: Artifact) -> tuple[str, str | None]:
     """Write the submission, its run and the events in one transaction, with the caps counted in it."""
-    with arena.store.writing(f"team:{team}") as connection:
+    with arena.store.writing(f"team:{team}", f"artifact:{kept.sha256}") as connection:
         earlier = find_earlier(connection, team, post.key)
         if earlier is not None:
             return earlier, None
+        if not arena.artifacts.path(kept.sha256, ENDING[post.kind]).is_file():
+            # The same content was left by a killed process, and went between our copy and our lock.
+            arena.artifacts.keep(post.file, kept.n_bytes, ENDING[post.kind])
         phase = admit(connection, arena, team, post.track, kept.n_bytes, kind=post.kind)
         now = arena.store.clock(connection)
         return insert_submission(connection, now, team, phase.name, post, kept)
+
+
+def drop_unclaimed(arena: Arena, file: Path) -> None:
+    """Remove the kept copy of a file whose upload was cut short, unless something in the store names it."""
+    with file.open("rb") as opened:
+        sha256 = hashlib.file_digest(opened, "sha256").hexdigest()
+    places = {arena.artifacts.path(sha256, ending) for ending in ENDING.values()}
+    if not any(place.exists() for place in places):
+        return
+    with arena.store.writing(f"artifact:{sha256}") as connection:
+        named = (
+            select(table.c.sha256).where(table.c.sha256 == sha256) for table in (SUBMISSION, ANSWER, DOCUMENT)
+        )
+        if connection.execute(union_all(*named)).first() is None:
+            for place in places:
+                place.unlink(missing_ok=True)
 
 
 def _check_declared(connection: Connection, arena: Arena, team: str, post: Post) -> None:

@@ -11,6 +11,7 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict
 from sqlalchemy.exc import DataError
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
 from neuroarena.competition.people.rates import TooOften
 from neuroarena.errors import InputError, NeuroarenaError
@@ -77,6 +78,8 @@ def add_refusals(app: FastAPI) -> None:
     on(TooOften)(lambda error: make_refusal(429, str(error), {"Retry-After": str(error.retry_after_s)}))
     # PostgreSQL keeps no NUL in a text: whoever sends one is told, and nothing is written.
     on(DataError)(lambda _: make_refusal(400, UNKEEPABLE))
+    # Nobody reads this answer; without it every broken upload would be a traceback in the log.
+    on(ClientDisconnect)(lambda _: make_refusal(400, "The line broke before everything had arrived."))
     on(NeuroarenaError)(_record)
     on(RequestValidationError)(lambda error: make_refusal(422, describe_invalid(error)))
     on(HTTPException)(

@@ -21,8 +21,14 @@ def run_server(arena: Arena, settings: Settings) -> None:
     import uvicorn
 
     from neuroarena.server.app import create_app
+    from neuroarena.server.uploads import clear_uploads
 
     listening = open_port(settings)
+    cut = clear_uploads(arena)
+    if cut:
+        print(
+            f"Removed {cut} upload{'s' * (cut != 1)} that a killed server left unfinished.", file=sys.stderr
+        )
     config = uvicorn.Config(
         create_app(arena, settings),
         proxy_headers=bool(settings.trusted_proxies),

@@ -10,7 +10,7 @@ from typing import Any, cast, get_args
 from fastapi import Request
 from starlette.concurrency import run_in_threadpool
 
-from neuroarena.competition.admission import MEGABYTE, count_attempts, count_refunds
+from neuroarena.competition.admission import count_attempts, count_refunds
 from neuroarena.competition.arena import Arena, read_about
 from neuroarena.competition.checking import guess_kind
 from neuroarena.competition.intake import Post, check_post, find_earlier, take_post
@@ -86,7 +86,7 @@ def list_tracks(arena: Arena, phase: Phase) -> list[dict[str, Any]]:
 async def act_check(request: Request, arena: OpenArena, who: SubmittingMember) -> View:
     """Return what the checker finds in a file; nothing is written, and no attempt is used."""
     find_rates(request).checks.take(str(who.team))
-    async with receive_upload(request, arena.competition.limits.file_mb * MEGABYTE) as upload:
+    async with receive_upload(request, arena) as upload:
         track, kind = _read(upload, "track"), read_kind(upload)
         found = await run_in_threadpool(check_post, arena, str(who.team), track, upload.path, kind)
         data = {"file": upload.path.name, "track": track, "kind": kind, **dataclasses.asdict(found)}
@@ -100,7 +100,7 @@ async def act_submit(request: Request, arena: OpenArena, who: SubmittingMember) 
     A form that is sent twice with the same `key` is one submission.
     """
     find_rates(request).checks.take(str(who.team))
-    async with receive_upload(request, arena.competition.limits.file_mb * MEGABYTE) as upload:
+    async with receive_upload(request, arena) as upload:
         post = make_post(upload)
         submission = await run_in_threadpool(hand_in, arena, str(who.team), post)
     return Done(f"/submissions/{submission}", {"submission": submission}, status=201)
