@@ -23,6 +23,7 @@ from neuroarena.competition.people.personal import delete_account, export_person
 from neuroarena.competition.people.sessions import close_session, count_sessions
 from neuroarena.competition.times import format_utc
 from neuroarena.errors import InputError
+from neuroarena.server import shapes
 from neuroarena.server.refusals import Refusal
 from neuroarena.server.routing import OpenArena, PageRouter, ServerSettings
 from neuroarena.server.sign_ins import (
@@ -45,14 +46,14 @@ Optional = Annotated[str, Form(max_length=500)]
 Asked = Annotated[str, Query(max_length=500)]
 
 
-@router.page("/register")
+@router.page("/register", shape=shapes.RegisterForm)
 def show_register(settings: ServerSettings, who: Anyone, ticket: Asked = "") -> View:  # noqa: ARG001
     """Show the form with which somebody registers."""
     data = {"registration": settings.registration, "ticket": ticket}
     return View("register.html.j2", "Register", data)
 
 
-@router.action("/register")
+@router.action("/register", shape=shapes.Said)
 def act_register(
     request: Request,
     arena: OpenArena,
@@ -75,19 +76,19 @@ def act_register(
     return done
 
 
-@router.page("/letter-sent")
+@router.page("/letter-sent", shape=shapes.Empty)
 def show_letter_sent(who: Anyone) -> View:  # noqa: ARG001 - the permission
     """Answer that a letter is on its way."""
     return View("letter-sent.html.j2", "Look into your mail", {})
 
 
-@router.page("/verify")
+@router.page("/verify", shape=shapes.Ticket)
 def show_verify(who: Anyone, ticket: Asked = "") -> View:  # noqa: ARG001 - the permission
     """Show the form that confirms an address; looking at it confirms nothing."""
     return View("verify.html.j2", "Confirm your address", {"ticket": ticket})
 
 
-@router.action("/verify")
+@router.action("/verify", shape=shapes.Confirmed)
 def act_verify(
     request: Request,
     arena: OpenArena,
@@ -101,13 +102,13 @@ def act_verify(
     return Done("/sign-in", {"confirmed": True})
 
 
-@router.page("/sign-in")
+@router.page("/sign-in", shape=shapes.SignInForm)
 def show_sign_in(who: Anyone, next: Asked = "/") -> View:  # noqa: ARG001
     """Show the form with which people sign in."""
     return View("sign-in.html.j2", "Sign in", {"next": clean_next(next)})
 
 
-@router.action("/sign-in")
+@router.action("/sign-in", shape=shapes.SignedInNow)
 def act_sign_in(
     request: Request,
     arena: OpenArena,
@@ -134,7 +135,7 @@ def act_sign_in(
     return done
 
 
-@router.action("/sign-out")
+@router.action("/sign-out", shape=shapes.SignedInNow)
 def act_sign_out(request: Request, arena: OpenArena, settings: ServerSettings, who: Anyone) -> Done:  # noqa: ARG001
     """Sign out here."""
     close_session(arena, read_session(request, settings))
@@ -143,13 +144,13 @@ def act_sign_out(request: Request, arena: OpenArena, settings: ServerSettings, w
     return done
 
 
-@router.page("/forgotten")
+@router.page("/forgotten", shape=shapes.Empty)
 def show_forgotten(who: Anyone) -> View:  # noqa: ARG001 - the permission
     """Show the form that asks for a letter with which a password is set."""
     return View("forgotten.html.j2", "Forgotten password", {})
 
 
-@router.action("/forgotten")
+@router.action("/forgotten", shape=shapes.Said)
 def act_forgotten(
     request: Request,
     arena: OpenArena,
@@ -167,13 +168,13 @@ def act_forgotten(
     return done
 
 
-@router.page("/reset")
+@router.page("/reset", shape=shapes.Ticket)
 def show_reset(who: Anyone, ticket: Asked = "") -> View:  # noqa: ARG001 - the permission
     """Show the form that sets a password."""
     return View("reset.html.j2", "Set a new password", {"ticket": ticket})
 
 
-@router.action("/reset")
+@router.action("/reset", shape=shapes.Changed)
 def act_reset(
     request: Request,
     arena: OpenArena,
@@ -187,7 +188,7 @@ def act_reset(
     return Done("/sign-in", {"changed": True})
 
 
-@router.page("/account")
+@router.page("/account", shape=shapes.AccountPage)
 def show_account(arena: OpenArena, who: SignedInPerson) -> View:
     """Show what is kept about a person, and what they may do with it."""
     row = read_account(arena, who.account)
@@ -204,14 +205,14 @@ def show_account(arena: OpenArena, who: SignedInPerson) -> View:
     return View("person.html.j2", "Your account", data)
 
 
-@router.action("/account/name")
+@router.action("/account/name", shape=shapes.Changed)
 def act_rename(arena: OpenArena, who: SignedInPerson, name: Text) -> Done:
     """Change the name of a person."""
     rename(arena, who.account, name)
     return Done("/account", {"changed": True})
 
 
-@router.action("/account/password")
+@router.action("/account/password", shape=shapes.Changed)
 def act_change_password(
     request: Request,
     arena: OpenArena,
@@ -228,13 +229,13 @@ def act_change_password(
     return Done("/account", {"changed": True})
 
 
-@router.page("/account/data")
+@router.page("/account/data", shape=shapes.PersonalData)
 def show_data(arena: OpenArena, who: SignedInPerson) -> View:
     """Show everything that is kept about a person; as JSON it can be saved."""
     return View("data.html.j2", "Your data", {"data": export_personal_data(arena, who.account)})
 
 
-@router.action("/account/delete")
+@router.action("/account/delete", shape=shapes.Deleted)
 def act_delete(
     request: Request, arena: OpenArena, settings: ServerSettings, who: SignedInPerson, password: Text
 ) -> Done:

@@ -15,6 +15,7 @@ from neuroarena.competition.announcements import (
     restore_announcement,
 )
 from neuroarena.competition.arena import Arena
+from neuroarena.server import desk_shapes
 from neuroarena.server.routing import OpenArena, PageRouter
 from neuroarena.server.viewing import Done, View
 from neuroarena.server.visitors import Anyone, OrganiserOnly
@@ -24,7 +25,7 @@ router = PageRouter()
 Number = Annotated[int, InPath(ge=1, le=10**9)]
 
 
-@router.page("/announcements")
+@router.page("/announcements", shape=desk_shapes.Announcements)
 def show_announcements(arena: OpenArena, who: Anyone) -> View:  # noqa: ARG001 - the permission
     """Show what the organisers have announced, newest first."""
     data = {"announcements": render_announcements(arena)}
@@ -38,14 +39,14 @@ def render_announcements(arena: Arena, *, removed: bool = False) -> list[dict[st
     ]
 
 
-@router.page("/organise/announcements")
+@router.page("/organise/announcements", shape=desk_shapes.Announcements)
 def show_desk(arena: OpenArena, who: OrganiserOnly) -> View:  # noqa: ARG001 - the permission
     """Show all announcements, removed ones too, and the form for a new one."""
     data = {"announcements": render_announcements(arena, removed=True)}
     return View("announce.html.j2", "Announcements", data)
 
 
-@router.action("/organise/announcements", status=201)
+@router.action("/organise/announcements", shape=desk_shapes.AnnouncedNow, status=201)
 def act_announce(
     arena: OpenArena,
     who: OrganiserOnly,
@@ -57,14 +58,14 @@ def act_announce(
     return Done("/organise/announcements", {"number": number}, status=201)
 
 
-@router.action("/organise/announcements/{number}/remove")
+@router.action("/organise/announcements/{number}/remove", shape=desk_shapes.RemovedNow)
 def act_remove(arena: OpenArena, who: OrganiserOnly, number: Number) -> Done:
     """Take an announcement off the pages."""
     remove_announcement(arena, number, actor=who.account)
     return Done("/organise/announcements", {"removed": number})
 
 
-@router.action("/organise/announcements/{number}/restore")
+@router.action("/organise/announcements/{number}/restore", shape=desk_shapes.RestoredNow)
 def act_restore(arena: OpenArena, who: OrganiserOnly, number: Number) -> Done:
     """Bring an announcement back."""
     restore_announcement(arena, number, actor=who.account)

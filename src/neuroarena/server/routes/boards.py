@@ -6,6 +6,7 @@ from fastapi import Request, Response
 from markupsafe import Markup
 from starlette.concurrency import run_in_threadpool
 
+from neuroarena.server import board_shapes
 from neuroarena.server.formats import wants_json
 from neuroarena.server.origins import FIELD, cookie_name
 from neuroarena.server.published import Published, PublishedPages
@@ -39,25 +40,27 @@ for _folder in ("", "boards/", "entries/"):
         _add_table(_folder, _ending)
 
 
-@router.page("/boards/{name}")
+@router.page(
+    "/boards/{name}", shape=board_shapes.BoardPage | board_shapes.ShownPage | board_shapes.StandingsPage
+)
 async def show_board(request: Request, who: Anyone, name: str) -> Response:
     """Return a board: ranks, intervals and verdicts where scores are public, else the values that were shown."""
     return await answer_page(request, who, f"boards/{name}")
 
 
-@router.page("/entries/{name}")
+@router.page("/entries/{name}", shape=board_shapes.EntryPage)
 async def show_entry(request: Request, who: Anyone, name: str) -> Response:
     """Return the page of a team: its scores on all boards, and how it compares with the others."""
     return await answer_page(request, who, f"entries/{name}")
 
 
-@router.page("/method")
+@router.page("/method", shape=board_shapes.MethodPage)
 async def show_method(request: Request, who: Anyone) -> Response:
     """Return how scoring works: metrics, rules of every task, and how verdicts are made."""
     return await answer_page(request, who, "method")
 
 
-@text_router.page("/{name}")
+@text_router.page("/{name}", shape=board_shapes.WrittenPage)
 async def show_text(request: Request, who: Anyone, name: str) -> Response:
     """Return a page that the organisers wrote, such as the news."""
     return await answer_page(request, who, name)

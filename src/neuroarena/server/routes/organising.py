@@ -17,6 +17,7 @@ from neuroarena.competition.receipts import make_receipt
 from neuroarena.competition.requests import ask, list_requests
 from neuroarena.competition.tables import EVENT, RUN, SUBMISSION
 from neuroarena.competition.times import format_aoe, format_utc
+from neuroarena.server import desk_shapes
 from neuroarena.server.refusals import Refusal
 from neuroarena.server.routing import OpenArena, PageRouter, Paging, PagingRequest
 from neuroarena.server.viewing import Done, View
@@ -28,7 +29,7 @@ Reason = Annotated[str, Form(max_length=500)]
 Words = Annotated[str, Query(max_length=64)]
 
 
-@router.page("/organise")
+@router.page("/organise", shape=desk_shapes.Desk)
 def show_desk(arena: OpenArena, who: OrganiserOnly) -> View:  # noqa: ARG001 - the permission
     """Show phases, what waits, and what was asked for."""
     with arena.store.reading() as connection:
@@ -58,21 +59,21 @@ def show_desk(arena: OpenArena, who: OrganiserOnly) -> View:  # noqa: ARG001 - t
     return View("organise.html.j2", "Organise", data)
 
 
-@router.action("/organise/close")
+@router.action("/organise/close", shape=desk_shapes.Status)
 def act_close(arena: OpenArena, who: OrganiserOnly) -> Done:
     """Take no submissions until the competition is opened again."""
     close_competition(arena, actor=who.account)
     return Done("/organise", {"status": "closed"})
 
 
-@router.action("/organise/open", status=202)
+@router.action("/organise/open", shape=desk_shapes.AskedNow, status=202)
 def act_open(arena: OpenArena, who: OrganiserOnly, accept_one_user: Annotated[bool, Form()] = False) -> Done:
     """Ask a scorer to open the competition: what must stand before is read from the vault."""
     asked = ask(arena, "open", {"accept_one_user": accept_one_user}, actor=who.account)
     return Done("/organise", {"request": asked}, status=202)
 
 
-@router.action("/organise/rejudge", status=202)
+@router.action("/organise/rejudge", shape=desk_shapes.AskedNow, status=202)
 def act_rejudge(
     arena: OpenArena, who: OrganiserOnly, track: Annotated[str, Form(max_length=40)] = ""
 ) -> Done:
@@ -83,13 +84,13 @@ def act_rejudge(
     return Done("/organise", {"request": asked}, status=202)
 
 
-@router.action("/organise/boards", status=202)
+@router.action("/organise/boards", shape=desk_shapes.AskedNow, status=202)
 def act_publish(arena: OpenArena, who: OrganiserOnly) -> Done:
     """Ask a scorer to publish the boards now."""
     return Done("/organise", {"request": ask(arena, "boards", actor=who.account)}, status=202)
 
 
-@router.page("/organise/queue")
+@router.page("/organise/queue", shape=desk_shapes.Queue)
 def show_queue(arena: OpenArena, who: OrganiserOnly) -> View:  # noqa: ARG001 - the permission
     """Show what waits, which machines work, what is kept for organisers, and when duties are due."""
     said = describe_queue(arena)
@@ -102,7 +103,7 @@ def show_queue(arena: OpenArena, who: OrganiserOnly) -> View:  # noqa: ARG001 - 
     return View("queue.html.j2", "Queue and machines", data)
 
 
-@router.page("/organise/submissions")
+@router.page("/organise/submissions", shape=desk_shapes.AllSubmissions)
 def show_all(
     arena: OpenArena,
     who: OrganiserOnly,  # noqa: ARG001 - the permission
@@ -152,7 +153,7 @@ def list_all(arena: Arena, paging: PagingRequest, team: str, state: str) -> dict
     }
 
 
-@router.page("/organise/submissions/{submission}")
+@router.page("/organise/submissions/{submission}", shape=desk_shapes.DecidePage)
 def show_one(arena: OpenArena, who: OrganiserOnly, submission: str) -> View:  # noqa: ARG001 - the permission
     """Show the receipt of any submission as its team sees it, and what can be decided about it."""
     with arena.store.reading() as connection:
@@ -164,35 +165,35 @@ def show_one(arena: OpenArena, who: OrganiserOnly, submission: str) -> View:  # 
     return View("decide.html.j2", f"Submission {submission}", data)
 
 
-@router.action("/organise/submissions/{submission}/disqualify")
+@router.action("/organise/submissions/{submission}/disqualify", shape=desk_shapes.Decided)
 def act_disqualify(arena: OpenArena, who: OrganiserOnly, submission: str, reason: Reason) -> Done:
     """Take a submission off the boards; its team reads the reason."""
     disqualify(arena, submission, reason, actor=who.account)
     return _decided(submission, "disqualified")
 
 
-@router.action("/organise/submissions/{submission}/delete")
+@router.action("/organise/submissions/{submission}/delete", shape=desk_shapes.Decided)
 def act_delete(arena: OpenArena, who: OrganiserOnly, submission: str, reason: Reason = "") -> Done:
     """Take a submission off boards and lists; nothing is removed, so that it can be undone."""
     delete(arena, submission, reason, actor=who.account)
     return _decided(submission, "deleted")
 
 
-@router.action("/organise/submissions/{submission}/undo")
+@router.action("/organise/submissions/{submission}/undo", shape=desk_shapes.Decided)
 def act_undo(arena: OpenArena, who: OrganiserOnly, submission: str) -> Done:
     """Undo the disqualification and deletion of a submission."""
     undo(arena, submission, actor=who.account)
     return _decided(submission, "restored")
 
 
-@router.action("/organise/submissions/{submission}/withdraw")
+@router.action("/organise/submissions/{submission}/withdraw", shape=desk_shapes.Decided)
 def act_withdraw(arena: OpenArena, who: OrganiserOnly, submission: str, reason: Reason) -> Done:
     """Withdraw a submission on behalf of its team."""
     withdraw_for_team(arena, submission, reason, actor=who.account)
     return _decided(submission, "withdrawn")
 
 
-@router.action("/organise/submissions/{submission}/rerun")
+@router.action("/organise/submissions/{submission}/rerun", shape=desk_shapes.Decided)
 def act_rerun(arena: OpenArena, who: OrganiserOnly, submission: str, reason: Reason) -> Done:
     """Run a submission again, with its original time."""
     rerun(arena, submission, reason, actor=who.account)
@@ -203,7 +204,7 @@ def _decided(submission: str, what: str) -> Done:
     return Done(f"/organise/submissions/{submission}", {"submission": submission, "decided": what})
 
 
-@router.page("/organise/audits")
+@router.page("/organise/audits", shape=desk_shapes.Audits)
 def show_audits(arena: OpenArena, who: OrganiserOnly) -> View:  # noqa: ARG001 - the permission
     """List all audits with their verdicts; the scores of replays stay in the vault."""
     names = ("audit", "submission", "rule", "verdict", "reason")
@@ -211,7 +212,7 @@ def show_audits(arena: OpenArena, who: OrganiserOnly) -> View:  # noqa: ARG001 -
     return View("audits.html.j2", "Audits", {"audits": rows})
 
 
-@router.page("/organise/events")
+@router.page("/organise/events", shape=desk_shapes.Events)
 def show_events(arena: OpenArena, who: OrganiserOnly, paging: Paging) -> View:  # noqa: ARG001 - the permission
     """List what happened, newest first, with the hash that ends the chain."""
     with arena.store.reading() as connection:

@@ -9,6 +9,7 @@ from starlette.concurrency import run_in_threadpool
 
 from neuroarena.competition.arena import Arena
 from neuroarena.competition.times import format_utc
+from neuroarena.server import board_shapes
 from neuroarena.server.routes.boards import answer_page, find_published
 from neuroarena.server.routing import OpenArena, PageRouter
 from neuroarena.server.viewing import View
@@ -17,7 +18,7 @@ from neuroarena.server.visitors import Anyone
 router = PageRouter()
 
 
-@router.page("/")
+@router.page("/", shape=board_shapes.Overview | board_shapes.Preview)
 async def show_overview(request: Request, arena: OpenArena, who: Anyone) -> Response:
     """Show every board at a glance; before the first was published, the phases."""
     if await find_published(request).find("index") is None:

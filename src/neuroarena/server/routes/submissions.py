@@ -19,6 +19,7 @@ from neuroarena.competition.receipts import find_receipt, list_own
 from neuroarena.competition.states import TERMINAL
 from neuroarena.competition.tables import RUN, SUBMISSION
 from neuroarena.errors import InputError
+from neuroarena.server import shapes
 from neuroarena.server.refusals import Refusal
 from neuroarena.server.routing import OpenArena, PageRouter, Paging
 from neuroarena.server.viewing import PRIVATE, Done, View
@@ -32,7 +33,7 @@ STREAM_S = 300.0
 MOST_STREAMS = 10
 
 
-@router.page("/submissions")
+@router.page("/submissions", shape=shapes.SubmissionList)
 def show_submissions(arena: OpenArena, who: TeamMember, paging: Paging) -> View:
     """List the submissions of one's team, newest first."""
     rows = list_own(arena, str(who.team))[::-1]
@@ -86,7 +87,7 @@ def read_states(arena: Arena, team: str) -> dict[str, list[str | None]]:
         return {name: [state, stage] for name, state, stage in connection.execute(asked)}
 
 
-@router.page("/submissions/{submission}")
+@router.page("/submissions/{submission}", shape=shapes.ReceiptPage)
 def show_receipt(arena: OpenArena, who: TeamMember, submission: str) -> View:
     """Show the receipt of one's own submission."""
     try:
@@ -98,7 +99,7 @@ def show_receipt(arena: OpenArena, who: TeamMember, submission: str) -> View:
     return View("receipt.html.j2", f"Submission {submission}", data)
 
 
-@router.action("/submissions/{submission}/withdraw")
+@router.action("/submissions/{submission}/withdraw", shape=shapes.Withdrawn)
 def act_withdraw(arena: OpenArena, who: SubmittingMember, submission: str) -> Done:
     """Withdraw a submission that nobody works on yet."""
     withdraw_own(arena, str(who.team), submission)

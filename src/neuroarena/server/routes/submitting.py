@@ -18,6 +18,7 @@ from neuroarena.competition.phases import Phase
 from neuroarena.competition.teams import has_accepted
 from neuroarena.competition.times import day_of, format_aoe, format_utc
 from neuroarena.competition.tracks import Kind
+from neuroarena.server import shapes
 from neuroarena.server.refusals import Refusal
 from neuroarena.server.routing import OpenArena, PageRouter
 from neuroarena.server.sign_ins import find_rates
@@ -30,7 +31,7 @@ router = PageRouter()
 MOST_WORDS = 200
 
 
-@router.page("/submit")
+@router.page("/submit", shape=shapes.SubmitForm)
 def show_submit(arena: OpenArena, who: TeamMember) -> View:
     """Show the form with which a team hands in, what is open, and how many attempts are left."""
     team, competition = str(who.team), arena.competition
@@ -82,7 +83,7 @@ def list_tracks(arena: Arena, phase: Phase) -> list[dict[str, Any]]:
     ]
 
 
-@router.action("/submit/check")
+@router.action("/submit/check", shape=shapes.CheckedFile)
 async def act_check(request: Request, arena: OpenArena, who: SubmittingMember) -> View:
     """Return what the checker finds in a file; nothing is written, and no attempt is used."""
     find_rates(request).checks.take(str(who.team))
@@ -93,7 +94,7 @@ async def act_check(request: Request, arena: OpenArena, who: SubmittingMember) -
     return View("checked.html.j2", "The checker's verdict", data)
 
 
-@router.action("/submit", status=201)
+@router.action("/submit", shape=shapes.Submitted, status=201)
 async def act_submit(request: Request, arena: OpenArena, who: SubmittingMember) -> Done:
     """Take a file: it is checked first, and one that is refused costs no attempt.
 

@@ -33,6 +33,7 @@ from neuroarena.competition.teams import (
     revoke_token,
 )
 from neuroarena.competition.times import format_utc
+from neuroarena.server import shapes
 from neuroarena.server.refusals import Refusal
 from neuroarena.server.routing import OpenArena, PageRouter, ServerSettings
 from neuroarena.server.sign_ins import find_base, find_rates, name_client, send_after
@@ -44,7 +45,7 @@ router = PageRouter()
 Text = Annotated[str, Form(max_length=500)]
 
 
-@router.page("/team")
+@router.page("/team", shape=shapes.TeamPage | shapes.Teamless)
 def show_team(arena: OpenArena, who: SignedInPerson) -> View:
     """Show a person's team; without one, how to get one."""
     if who.team is None:
@@ -81,21 +82,21 @@ def show_team(arena: OpenArena, who: SignedInPerson) -> View:
     return View("team.html.j2", f"Team {who.team}", data)
 
 
-@router.action("/team/found", status=201)
+@router.action("/team/found", shape=shapes.OwnTeam, status=201)
 def act_found(arena: OpenArena, who: SignedInPerson, name: Text, affiliation: Text = "") -> Done:
     """Found a team; whoever does is its captain."""
     found_team(arena, who.account, name, affiliation)
     return Done("/team", {"team": " ".join(name.split())}, status=201)
 
 
-@router.action("/team/leave")
+@router.action("/team/leave", shape=shapes.OwnTeam)
 def act_leave(arena: OpenArena, who: SignedInPerson) -> Done:
     """Leave one's team."""
     leave_team(arena, who.account)
     return Done("/team", {"team": None})
 
 
-@router.action("/team/invitations", status=201)
+@router.action("/team/invitations", shape=shapes.Invited, status=201)
 def act_invite(
     request: Request, arena: OpenArena, settings: ServerSettings, who: CaptainOnly, email: Text
 ) -> Done:
@@ -110,28 +111,28 @@ def act_invite(
     return done
 
 
-@router.action("/team/invitations/{invitation}/take-back")
+@router.action("/team/invitations/{invitation}/take-back", shape=shapes.TakenBack)
 def act_take_back(arena: OpenArena, who: CaptainOnly, invitation: str) -> Done:
     """Take an invitation back."""
     take_back(arena, str(who.team), invitation, by=who.account)
     return Done("/team", {"taken_back": invitation})
 
 
-@router.action("/team/members/{member}/remove")
+@router.action("/team/members/{member}/remove", shape=shapes.Removed)
 def act_remove(arena: OpenArena, who: CaptainOnly, member: str) -> Done:
     """Remove a member of the team."""
     remove_from_team(arena, str(who.team), member, actor=who.account)
     return Done("/team", {"removed": member})
 
 
-@router.action("/team/members/{member}/captain")
+@router.action("/team/members/{member}/captain", shape=shapes.NewCaptain)
 def act_hand_over(arena: OpenArena, who: CaptainOnly, member: str) -> Done:
     """Make another member the captain."""
     hand_over(arena, str(who.team), member, actor=who.account)
     return Done("/team", {"captain": member})
 
 
-@router.action("/team/terms")
+@router.action("/team/terms", shape=shapes.Accepted)
 def act_accept_terms(
     arena: OpenArena, who: SubmittingMember, version: Annotated[str, Form(max_length=64)]
 ) -> Done:
@@ -142,14 +143,14 @@ def act_accept_terms(
     return Done("/team", {"accepted": arena.terms_sha256})
 
 
-@router.action("/team/affiliation")
+@router.action("/team/affiliation", shape=shapes.Revealed)
 def act_reveal(arena: OpenArena, who: CaptainOnly, affiliation: Text = "") -> Done:
     """Show the team's affiliation on boards from now on."""
     reveal_affiliation(arena, str(who.team), clean_affiliation(affiliation), actor=who.account)
     return Done("/team", {"revealed": True})
 
 
-@router.action("/team/tokens", status=201)
+@router.action("/team/tokens", shape=shapes.NewToken, status=201)
 def act_issue_token(
     arena: OpenArena,
     who: CaptainOnly,
@@ -162,21 +163,21 @@ def act_issue_token(
     return View("token.html.j2", "A new token", data, status=201)
 
 
-@router.action("/team/tokens/{token}/revoke")
+@router.action("/team/tokens/{token}/revoke", shape=shapes.Revoked)
 def act_revoke(arena: OpenArena, who: CaptainOnly, token: str) -> Done:
     """Make a token of the team invalid."""
     revoke_token(arena, token, team=str(who.team), actor=who.account)
     return Done("/team", {"revoked": token})
 
 
-@router.page("/join")
+@router.page("/join", shape=shapes.InvitationPage)
 def show_join(arena: OpenArena, who: Anyone, ticket: Annotated[str, Query(max_length=500)] = "") -> View:
     """Show an invitation; looking at it joins nothing."""
     data = {"team": read_invitation(arena, ticket), "ticket": ticket, "signed_in": who.account is not None}
     return View("join.html.j2", "An invitation", data)
 
 
-@router.action("/join")
+@router.action("/join", shape=shapes.OwnTeam)
 def act_join(arena: OpenArena, who: SignedInPerson, ticket: Text) -> Done:
     """Join the team of an invitation, once."""
     return Done("/team", {"team": accept_invitation(arena, ticket, who.account)})
