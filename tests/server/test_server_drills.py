@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -20,10 +21,11 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 from sqlalchemy import select
+from starlette.testclient import TestClient
 
 from arena_making import Clock, join, make_arena, write_answers
 from neuroarena.competition import submit, work
-from neuroarena.competition.arena import Arena, open_arena, read_about
+from neuroarena.competition.arena import EMBEDDED, Arena, open_arena, read_about
 from neuroarena.competition.people.accounts import create_account
 from neuroarena.competition.people.memberships import found_team
 from neuroarena.competition.people.sessions import open_session
@@ -31,8 +33,11 @@ from neuroarena.competition.site_pages import EDITION, publish_everything
 from neuroarena.competition.tables import PAGE
 from neuroarena.competition.teams import issue_token
 from neuroarena.server import Settings, create_app
+from neuroarena.server.published import PublishedPages
+from neuroarena.server.rendering import Templates
 from neuroarena.server.settings import ServerLimits
 from people_making import PASSWORD
+from postgres import running_postgres
 
 PAGES_OF_EDITION = """
 import sys
@@ -65,8 +70,8 @@ OPENED = {
 }
 
 
-def make_scored(folder: Path) -> tuple[Arena, str]:
-    arena = make_arena(folder, Clock("2026-03-02 12:00 UTC"))
+def make_scored(folder: Path, database: str = EMBEDDED) -> tuple[Arena, str]:
+    arena = make_arena(folder, Clock("2026-03-02 12:00 UTC"), database=database)
     token = join(arena, "reds")
     submit(arena, token, "commands", write_answers(folder / "a.parquet", 2))
     work(arena, until_idle=True)
@@ -123,33 +128,44 @@ def test_no_request_by_the_schema_breaks_the_server_or_the_schema(tmp_path: Path
 
 
 @pytest.mark.drill
-def test_pages_that_are_killed_while_they_change_are_of_one_edition(tmp_path: Path):
-    arena, _ = make_scored(tmp_path)
-    wrong: list[set[str]] = []
-    done = threading.Event()
+@pytest.mark.parametrize("database", ["sqlite", "postgresql"])
+def test_pages_that_are_killed_while_they_change_are_of_one_edition(tmp_path: Path, database: str):
+    with contextlib.ExitStack() as stack:
+        place = EMBEDDED if database == "sqlite" else stack.enter_context(running_postgres())
+        arena, _ = make_scored(tmp_path, place)
+        stack.callback(arena.store.close)
+        wrong: list[tuple[str | None, str]] = []
+        seen: set[str | None] = set()
+        done = threading.Event()
 
-    def watch() -> None:
-        own = open_arena(arena.folder)
-        while not done.is_set():
-            with own.store.reading() as connection:
-                said = read_about(connection, EDITION)
-                titles = set(connection.execute(select(PAGE.c.title)).scalars())
-            if len(titles) != 1 and str(said).startswith("edition"):
-                wrong.append(titles)
+        def watch() -> None:
+            own = open_arena(arena.folder)
+            while not done.is_set():
+                pages = PublishedPages(own, Templates(own, Settings()))
+                page = pages.read("index")
+                said = pages.edition.name
+                seen.add(said)
+                if page is None or (str(said).startswith("edition") and page.page.title != said):
+                    wrong.append((said, "nothing" if page is None else page.page.title))
+            own.store.close()
 
-    watcher = threading.Thread(target=watch)
-    watcher.start()
-    for round_ in range(4):
-        command = [sys.executable, "-c", PAGES_OF_EDITION, str(arena.folder)]
-        maker = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)
-        assert maker.stdout is not None
-        maker.stdout.readline()
-        time.sleep(0.05 * (round_ + 1))
-        os.kill(maker.pid, signal.SIGKILL)
-        maker.wait()
-    done.set()
-    watcher.join()
-    assert wrong == []
-    with arena.store.reading() as connection:
-        titles = set(connection.execute(select(PAGE.c.title)).scalars())
-        assert titles == {str(read_about(connection, EDITION))}
+        watcher = threading.Thread(target=watch)
+        watcher.start()
+        for round_ in range(4):
+            command = [sys.executable, "-c", PAGES_OF_EDITION, str(arena.folder)]
+            maker = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)
+            assert maker.stdout is not None
+            maker.stdout.readline()
+            time.sleep(0.3 * (round_ + 1))
+            os.kill(maker.pid, signal.SIGKILL)
+            maker.wait()
+        done.set()
+        watcher.join()
+        assert wrong == []
+        assert len(seen) > 2
+        with arena.store.reading(as_one=True) as connection:
+            titles = set(connection.execute(select(PAGE.c.title)).scalars())
+            assert titles == {str(read_about(connection, EDITION))}
+        client = TestClient(create_app(arena))
+        assert client.get("/index.html").status_code == client.get("/method.json").status_code == 200
+        assert f"<title>{titles.pop()}" in client.get("/index.html").text

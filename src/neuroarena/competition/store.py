@@ -53,10 +53,17 @@ class Store:
         self.clock = clock or read_clock
 
     @contextlib.contextmanager
-    def reading(self) -> Iterator[Connection]:
-        """Open a transaction that only reads; it never waits for a writer on SQLite."""
-        with self.engine.connect() as connection, connection.begin():
-            yield connection
+    def reading(self, *, as_one: bool = False) -> Iterator[Connection]:
+        """Open a transaction that only reads; it never waits for a writer on SQLite.
+
+        With `as_one` all that it reads is of one moment, as on SQLite it always is: PostgreSQL else shows every
+        statement what was committed before it.
+        """
+        with self.engine.connect() as connection:
+            if as_one and connection.dialect.name != "sqlite":
+                connection = connection.execution_options(isolation_level="REPEATABLE READ")
+            with connection.begin():
+                yield connection
 
     @contextlib.contextmanager
     def writing(self, *locks: str) -> Iterator[Connection]:

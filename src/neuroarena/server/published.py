@@ -105,7 +105,7 @@ class PublishedPages:
     def look(self) -> None:
         """Take over the newest edition, if there is another, with the pages that were asked for last."""
         with self.lock:
-            with self.arena.store.reading() as connection:
+            with self.arena.store.reading(as_one=True) as connection:
                 if read_about(connection, EDITION) == self.edition.name:
                     return
                 edition = self._open(connection)
@@ -118,7 +118,7 @@ class PublishedPages:
         with self.lock:
             if address in self.edition.kept:
                 return self.edition.kept[address]
-            with self.arena.store.reading() as connection:
+            with self.arena.store.reading(as_one=True) as connection:
                 if read_about(connection, EDITION) != self.edition.name:
                     self.edition = self._open(connection)
                     self.templates.published = self.edition.site
