@@ -245,14 +245,35 @@ def test_a_mistake_is_named(change: dict[str, Any], message: str):
         (".", {}, "holds no recording. Expected files that end in"),
         (np.zeros((2, 100)), {"events": pd.DataFrame({"onset_s": [1.0]})}, "An array needs rate_hz"),
         (np.zeros((2, 100)), {"rate_hz": 100.0}, "has no events of its own"),
+        (None, {}, "A recording is a file, a folder, an mne.io.Raw or an array"),
+        (mne.EpochsArray(np.zeros((2, 1, 9)), mne.create_info(1, 100.0), verbose="error"), {}, "from_epochs"),
         (np.zeros((2, 100)), {"rate_hz": 100.0, "events": pd.DataFrame({"when": [1.0]})}, "say nowhere when they are"),
-        (np.zeros((2, 100)), {"rate_hz": 100.0, "events": pd.DataFrame({"onset_s": ["soon"]})}, "onset_s is 'soon'"),
+        (np.zeros((2, 100)), {"rate_hz": 100.0, "events": pd.DataFrame({"onset_s": ["soon"]})}, 'onset_s is "soon"'),
         (np.zeros((2, 100)), {"rate_hz": 100.0, "events": "events.tsv"}, "events.tsv: there is no such file"),
     ],
 )  # fmt: skip
 def test_data_that_cannot_be_used_are_named(data: Any, rules: dict[str, Any], message: str, tmp_path: Path):
     with pytest.raises(InputError, match=message.replace("(", r"\(")):
         Benchmark.from_events(data, folder=tmp_path, window_s=(0, 0.1), split="blocked-2-folds", **rules)
+
+
+def test_a_window_below_one_sample_is_refused():
+    with pytest.raises(InputError, match=r"window_s 0 to 0\.001 s is shorter than one sample at 100 Hz"):
+        two_runs(window_s=(0, 0.001))
+
+
+def test_metadata_that_are_no_table_are_refused():
+    windows, about = np.zeros((4, 2, 9)), {"label": list("abab"), "run": list("1122")}
+    with pytest.raises(InputError, match=r"must be a pandas\.DataFrame, a row for each window, got dict"):
+        Benchmark.from_epochs(
+            windows, metadata=about, rate_hz=100.0, target="label", split="leave-one-run-out"
+        )  # type: ignore[arg-type]
+
+
+def test_an_onset_that_is_no_number_is_named_with_the_file_and_line_of_its_table(tmp_path: Path):
+    (tmp_path / "marks.csv").write_text("onset_s,label\n1,a\nsoon,b\n")
+    with pytest.raises(InputError, match=r'marks\.csv: line 3: onset_s is "soon"; expected a number'):
+        two_runs(events=tmp_path / "marks.csv", target="label")
 
 
 def test_recordings_of_two_rates_need_one_to_be_brought_to():

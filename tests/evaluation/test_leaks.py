@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 from neuroarena import load_benchmark, load_dataset
 from neuroarena.benchmarks import Benchmark, list_benchmarks
 from neuroarena.cli.app import app
+from neuroarena.errors import InputError
 from neuroarena.evaluation import leak_guessing as guessing
 from neuroarena.evaluation.leaks import LeakReport, check_leaks
 from neuroarena.families.bci import examples as bci_examples
@@ -122,6 +123,13 @@ def test_nothing_is_found_in_neuroprobe_but_what_its_questions_are_about(task):
         # That a session or a person is on both sides is declared by the splits, and said.
         found = {probe.kind for probe in report.probes if probe.found and not probe.declared}
         assert found <= {"order", "length"}
+
+
+def test_benchmarks_that_show_stimuli_to_models_say_why_there_is_no_split_to_check():
+    (name, *_) = list_benchmarks(judges="models")
+    said = CliRunner().invoke(app, ["check", "leaks", name])
+    assert isinstance(said.exception, InputError)
+    assert "only benchmarks of recordings are checked this way" in str(said.exception)
 
 
 @pytest.mark.drill

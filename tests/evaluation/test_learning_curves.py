@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 from typing import Any
@@ -118,12 +119,32 @@ def test_a_curve_of_two_decoders_is_on_the_board(eight_people: Benchmark, tmp_pa
     assert (own["ci95_low"] < own["score"]).all()
     assert curve.teams[0] == "linear"
     assert "linear: " in curve.alt_text
+    assert "Bars: 95 % interval" in curve.caption
     assert draw_curve(curve).axes[0].get_xlabel() == "training examples per fold"
     html = neuroarena_in(tmp_path, "board", "results", "--export", "html", "board.html")
     assert html.returncode == 0, html.stderr
     assert "Learning curves, own@" in (tmp_path / "board.html").read_text()
     said = json.loads(neuroarena_in(tmp_path, "board", "results", "--json").stdout)
     assert len(said["learning_curves"][0]["points"]) == 4
+
+
+def test_a_caption_speaks_of_bars_only_where_there_are_some(eight_people: Benchmark, tmp_path: Path):
+    def drawn(benchmark: Benchmark, splits: list[str | None]) -> tuple[str, int]:
+        results = evaluate_all(
+            [(None, "linear")], [benchmark], splits, train_fractions=(0.3, 1.0), cache=tmp_path / "cache"
+        )
+        (curve,) = learning_curves(Board(entries_from_results(results)).rankings)
+        lines = draw_curve(curve).axes[0].collections
+        return curve.caption, sum(len(each.get_segments()) for each in lines)
+
+    rows = eight_people.examples["unit"].isin(["p0", "p1"])
+    two = dataclasses.replace(eight_people, make_examples=lambda: eight_people.examples[rows])
+    said, bars = drawn(two, [None])
+    assert (bars, "Bars:" in said) == (0, False)
+    assert "No bars: too few independent levels for an interval." in said
+    said, bars = drawn(eight_people, [None])
+    assert bars == 2
+    assert "No bars" not in said
 
 
 @pytest.mark.parametrize("wrong", [(), (0,), (1.5,), (0.5, -1)])

@@ -64,11 +64,25 @@ class LearningCurve:
     @property
     def caption(self) -> str:
         """What is drawn."""
-        return (
-            "Score by number of training examples per fold. Smaller shares of the training part lie in larger ones and "
-            "hold the same share of every class. Bars: 95 % interval over independent levels, with the noise of "
-            "training and of the draw where there are several seeds."
+        sized = self.table["n_train"].notna().all()
+        drawn = has_interval(self.table)
+        bars = (
+            "Bars: 95 % interval over independent levels, with the noise of training and of the draw where there are "
+            "several seeds"
         )
+        if not drawn.any():
+            bars = "No bars: too few independent levels for an interval"
+        elif not drawn.all():
+            bars += "; points without one have too few levels"
+        return (
+            f"Score by {'number of training examples per fold' if sized else 'share of the training part'}. Smaller "
+            f"shares of the training part lie in larger ones and hold the same share of every class. {bars}."
+        )
+
+
+def has_interval(table: pd.DataFrame) -> pd.Series:
+    """Return which rows of a curve's table have an interval to draw."""
+    return table[["ci95_low", "ci95_high"]].notna().all(axis=1)
 
 
 def learning_curves(rankings: Iterable[Ranking]) -> list[LearningCurve]:
@@ -126,7 +140,7 @@ def draw_curve(curve: LearningCurve) -> Figure:
                 "marker": MARKERS[number % len(MARKERS)],
             }
             axes.plot(at, own["score"], lw=1.4, ms=5, label=label(team), **look)
-            bars = own[["ci95_low", "ci95_high"]].notna().all(axis=1)
+            bars = has_interval(own)
             axes.vlines(
                 at[bars], own.loc[bars, "ci95_low"], own.loc[bars, "ci95_high"], color=look["color"], lw=1
             )

@@ -38,7 +38,9 @@ class CspLda:
     Notes
     -----
     Filter-bank common spatial patterns: Ang et al. (2008), IJCNN, 2390. Of more than two classes each is set against
-    the others: an eigenvalue problem, where diagonalising all at once took nine times as long on 41 channels.
+    the others: an eigenvalue problem, where diagonalising all at once took nine times as long on 41 channels. Of two
+    classes both problems are the same one, so that every power is there twice. The discriminant's shrinkage and
+    `n_selected` count both: leaving one out moves published scores, so it stays.
     """
 
     role: ClassVar[str] = "classical"

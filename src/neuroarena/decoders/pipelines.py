@@ -88,8 +88,9 @@ def fbcsp(n_patterns: int = 2, n_selected: int = 8, bands_hz: Bands = IMAGERY_BA
     """Common spatial patterns in nine bands of 4 Hz, the most informative powers, a discriminant (motor imagery).
 
     Bands, two pairs of patterns per band and the selection are those of Ang et al. (2008): the four most informative
-    powers, each with its pair, so eight. The selection was added after a first score on run 4 and 8 of subject S001 of
-    eegmmidb had been seen, so that its score there says little; it was not tuned on any recording.
+    powers, each with its pair, so eight. Of two classes a band has two patterns, each twice (see `CspLda`). The
+    selection was added after a first score on run 4 and 8 of subject S001 of eegmmidb had been seen, so that its score
+    there says little; it was not tuned on any recording.
     """
     return CspLda(FeatureChain((BandCovariances(tuple(bands_hz)),)), n_patterns, n_selected=n_selected)
 

@@ -87,6 +87,29 @@ def place_events(events: Any, rate_hz: float, where: str, first_sample: int = 0)
         )
     if not isinstance(events, pd.DataFrame):
         raise InputError(f"{where}: expected a table of events, got {type(events).__name__}.")
+    said, places = check_onsets(events, where)
+    samples = np.round(places if said == "sample" else places * rate_hz).astype(np.int64)
+    table = events.drop(columns="sample", errors="ignore").reset_index(drop=True)
+    table.insert(0, "sample", samples)
+    return table.sort_values("sample", kind="stable", ignore_index=True)
+
+
+def check_onsets(events: pd.DataFrame, where: str, first_line: int | None = None) -> tuple[str, np.ndarray]:
+    """Return the column that says when events are, and its numbers.
+
+    Parameters
+    ----------
+    events : DataFrame
+    where : str
+        What messages begin with.
+    first_line : int, optional
+        The line of the file that the first row stands in, where the events are of a file.
+
+    Raises
+    ------
+    InputError
+        When there is no such column, or a place is not a number; the message names the row.
+    """
     said = next((name for name in ONSETS if name in events.columns), None)
     if said is None:
         raise InputError(
@@ -96,10 +119,6 @@ def place_events(events: Any, rate_hz: float, where: str, first_sample: int = 0)
     places = pd.to_numeric(events[said], errors="coerce").to_numpy(dtype=np.float64)
     wrong = np.flatnonzero(~np.isfinite(places))
     if wrong.size:
-        raise InputError(
-            f"{where}: row {wrong[0]}: {said} is {events[said].iloc[wrong[0]]!r}; expected a number."
-        )
-    samples = np.round(places if said == "sample" else places * rate_hz).astype(np.int64)
-    table = events.drop(columns="sample", errors="ignore").reset_index(drop=True)
-    table.insert(0, "sample", samples)
-    return table.sort_values("sample", kind="stable", ignore_index=True)
+        row = f"row {wrong[0]}" if first_line is None else f"line {wrong[0] + first_line}"
+        raise InputError(f'{where}: {row}: {said} is "{events[said].iloc[wrong[0]]}"; expected a number.')
+    return said, places

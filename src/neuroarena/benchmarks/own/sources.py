@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from neuroarena.benchmarks.own.pieces import Piece, place_events
+from neuroarena.benchmarks.own.pieces import Piece, check_onsets, place_events
 from neuroarena.benchmarks.split_rules import natural_order
 from neuroarena.errors import InputError
 from neuroarena.recordings import Recording, from_array, mne_files, open_file
@@ -78,7 +78,9 @@ def find_pieces(data: Any, reading: Reading) -> list[Piece]:
         When nothing is found, or a file or an event is not as expected.
     """
     if isinstance(reading.events, str | Path):
-        reading = replace(reading, events=read_table(reading.folder / reading.events))
+        listed = reading.folder / reading.events
+        reading = replace(reading, events=read_table(listed))
+        check_onsets(reading.events, str(listed), first_line=2)
     pieces = [piece for key, item in _items(data) for piece in _pieces(key, item, reading)]
     if not pieces:
         raise InputError(f"{data}: holds no recording.")
@@ -108,7 +110,16 @@ def _pieces(key: str | None, item: Any, reading: Reading) -> Iterator[Piece]:
         yield _raw_piece(key or name_raw(item), item, reading)
     elif isinstance(item, Recording):
         yield _recording_piece(key or Path(item.name).stem, lambda: item, {}, reading)
+    elif hasattr(item, "tmin") and hasattr(item, "get_data"):
+        raise InputError(
+            "These are epochs, whose windows are cut already. Pass them to Benchmark.from_epochs."
+        )
     else:
+        if not hasattr(item, "shape") and not isinstance(item, list | tuple):
+            raise InputError(
+                f"A recording is a file, a folder, an mne.io.Raw or an array (channels, time), got "
+                f"{type(item).__name__}."
+            )
         if reading.rate_hz is None:
             raise InputError("An array needs rate_hz, its samples per second.")
         made = from_array(item, reading.rate_hz, name=key or "array", kind="eeg")

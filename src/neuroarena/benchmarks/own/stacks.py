@@ -90,6 +90,10 @@ def _split(
             )
         make = functools.partial(from_windows, stack, rate_hz, channels)
         table, before, length, rate, n_windows = metadata, 0, stack.shape[2], float(rate_hz), len(stack)
+    if not isinstance(table, pd.DataFrame):
+        raise InputError(
+            f"The metadata must be a pandas.DataFrame, a row for each window, got {type(table).__name__}."
+        )
     if len(table) != n_windows:
         raise InputError(f"{name or 'windows'}: {n_windows} windows, but {len(table)} rows of metadata.")
     table = table.reset_index(drop=True)

@@ -126,6 +126,10 @@ def _place_windows(piece: Piece, window_s: tuple[float, float], pad_s: float) ->
     table, rate = piece.table(), piece.rate_hz
     pad = round(pad_s * rate)
     length = round((window_s[1] - window_s[0]) * rate)
+    if length < 1:
+        raise InputError(
+            f"{piece.key}: window_s {window_s[0]:g} to {window_s[1]:g} s is shorter than one sample at {rate:g} Hz."
+        )
     start = table["sample"] + round(window_s[0] * rate) - pad
     return table.assign(start=start, stop=start + length + 2 * pad, n_samples=piece.n_samples)
 
