@@ -247,6 +247,15 @@ def test_a_team_never_sees_or_moves_what_belongs_to_another(fresh: Stage):
     assert other.post(f"/team/tokens/{token}/revoke").status_code == 400
     for act in ("remove", "captain"):
         assert other.post(f"/team/members/{fresh.accounts['member']}/{act}").status_code == 400
+    invite(fresh.arena, "reds", "new@example.org", by=fresh.accounts["captain"], base=BASE)
+    (invitation,) = fresh.client("captain").get("/team.json").json()["invitations"]
+    for ending in ("", ".json"):
+        answer = other.post(f"/team/invitations/{invitation['id']}/take-back{ending}")
+        assert answer.status_code == 400
+    assert len(fresh.client("captain").get("/team.json").json()["invitations"]) == 1
+    assert other.get(f"{place}.json").status_code == 404
+    for page in ("/team.json", "/account/data.json", "/submissions.json", "/submit.json"):
+        assert not [word for word in ("reds", "mine.parquet", token) if word in other.get(page).text], page
     members = fresh.client("member").get("/team.json").json()["members"]
     assert {row["id"] for row in members} == {fresh.accounts["captain"], fresh.accounts["member"]}
     assert fresh.client("member").get("/team.json").json()["invitations"] == []
