@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -93,6 +94,22 @@ def test_code_is_run_without_labels_and_scored_from_what_it_answered(code_arena:
     assert len(run["runtime_digest"]) == 64
     assert run["measured"]["replay_difference"] == {"bci@test/commands": 0.0}
     assert [each["part"] for each in answers] == [""]
+
+
+def test_a_scorer_that_works_beside_a_runner_stays_for_what_it_answers(code_arena: Arena, tmp_path: Path):
+    token = join(code_arena, "reds")
+    submission = hand_in(code_arena, token, tmp_path, ANSWER_BY_SIGN)
+    scored: list[int] = []
+    scorer = threading.Thread(
+        target=lambda: scored.append(work(code_arena, ["scorer"], until_idle=True, beside=["cpu"]))
+    )
+    scorer.start()
+    scorer.join(1.5)
+    assert scorer.is_alive(), "it ended while code was waiting for the runner"
+    assert work(code_arena, ["cpu"], until_idle=True, beside=["scorer"]) == 1
+    scorer.join()
+    assert scored == [1]
+    assert read_receipt(code_arena, token, submission)["state"] == "scored"
 
 
 @pytest.mark.parametrize(

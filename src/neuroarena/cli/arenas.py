@@ -22,7 +22,7 @@ def start(
         str, typer.Option("--labels", help="What the runner takes, with commas: cpu, gpu.")
     ] = "cpu",
     until_idle: Annotated[
-        bool, typer.Option("--until-idle", help="End when there is nothing to do.")
+        bool, typer.Option("--until-idle", help="End when no zone has anything to do.")
     ] = False,
 ) -> None:
     """Start intake, runner and scorer: as root each under a user of its own, the vault open to the scorer alone."""

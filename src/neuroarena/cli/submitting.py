@@ -230,6 +230,14 @@ def worker(
     until_idle: Annotated[
         bool, typer.Option("--until-idle", help="End when there is nothing to do.")
     ] = False,
+    beside: Annotated[
+        str,
+        typer.Option(
+            "--beside",
+            help="Labels of workers started together with this one: with --until-idle, end when they have nothing "
+            "to do either.",
+        ),
+    ] = "",
     soft_limits: Annotated[
         bool,
         typer.Option(
@@ -249,7 +257,8 @@ def worker(
 
     # A runner is a worker that runs code; which machine it is says the other label.
     wanted = [label for label in (each.strip() for each in labels.split(",")) if label != "runner"] or ["cpu"]
-    unknown = [label for label in wanted if label not in LABELS]
+    others = [each.strip() for each in beside.split(",") if each]
+    unknown = [label for label in (*wanted, *others) if label not in LABELS]
     if unknown:
         raise InputError(f'There is no work of the kind "{unknown[0]}". Kinds: {", ".join(LABELS)}.')
     stop = threading.Event()
@@ -264,7 +273,7 @@ def worker(
         prepare_sandbox(opened)
     if soft_limits:
         accept_soft_limits(opened)
-    done = work(opened, wanted, until_idle=until_idle, stop=stop, report=report)
+    done = work(opened, wanted, until_idle=until_idle, stop=stop, report=report, beside=others)
     print(f"{done} jobs done" if done != 1 else "1 job done")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
@@ -21,7 +21,7 @@ from neuroarena.competition.states import (
     may_change,
 )
 from neuroarena.competition.store import Store
-from neuroarena.competition.tables import RUN, SUBMISSION, TRANSITION
+from neuroarena.competition.tables import AUDIT, RUN, SUBMISSION, TRANSITION
 from neuroarena.errors import NeuroarenaError
 
 LEASE = datetime.timedelta(seconds=60)
@@ -192,6 +192,19 @@ def give_back(store: Store, job: Job, reason: str, *, counts: bool = True) -> No
         mine = and_(RUN.c.id == job.run, RUN.c.fence == job.fence, RUN.c.state == job.state)
         if connection.execute(RUN.update().where(mine).values(**values)).rowcount != 1:
             raise Fenced(f"Run {job.run} was taken over by another worker.")
+
+
+def has_unfinished(store: Store, labels: Collection[str]) -> bool:
+    """Return whether workers with these labels have, or will have, anything to do: a run, or an audit to move on.
+
+    An audit none of whose replays is under way is about to get more of them, or to end.
+    """
+    waiting = select(RUN.c.id).where(RUN.c.state.not_in(TERMINAL), RUN.c.label.in_(labels))
+    replayed = select(_OTHER.c.id).where(_OTHER.c.of == AUDIT.c.id, _OTHER.c.state.not_in(TERMINAL))
+    between = select(AUDIT.c.id).where(AUDIT.c.ended.is_(None), ~replayed.exists())
+    with store.reading() as connection:
+        found = (connection.execute(asked.limit(1)).first() for asked in (waiting, between))
+        return any(row is not None for row in found)
 
 
 def _next_row(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import datetime
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -65,11 +66,14 @@ def score_answers(arena: Arena, row: Mapping[str, Any], run: str) -> dict[str, U
     return {part: score_table(arena, row, part, table)}
 
 
-def score_kept(arena: Arena, row: Mapping[str, Any], run: str) -> dict[str, UnitScores]:
-    """Score what a runner kept of a run: the answers of submitted code, or of a replay."""
+def score_kept(
+    arena: Arena, row: Mapping[str, Any], run: str, *, by_code: bool = True
+) -> dict[str, UnitScores]:
+    """Score what a runner kept of a run: what code answered, or (`by_code` false) predictions that a replay wrote."""
     manifests = arena.manifests(arena.sheet(row["track"], row["phase"]))
+    read = _read_answers if by_code else _read_predictions
     return {
-        part: score_table(arena, row, part, _read_answers(arena, row, run, part, manifest))
+        part: score_table(arena, row, part, read(arena, row, run, part, manifest))
         for part, manifest in manifests.items()
     }
 
@@ -189,21 +193,32 @@ def find_shown_best(
 def _read_answers(
     arena: Arena, row: Mapping[str, Any], run: str, part: str, manifest: Manifest
 ) -> pd.DataFrame:
-    """Read the predictions of a part that were answered in this run."""
+    """Return the predictions of a part that follow from what code answered in this run."""
+    lesson = arena.vault.read_lesson(arena.sheet(row["track"], row["phase"]), part)
+    if lesson is None:
+        return _read_predictions(arena, row, run, part, manifest)
+    # What code answered are not predictions yet: heads are fitted here, where the labels are.
+    contract: Any = find_contract(arena.competition.track(row["track"]).benchmark)[0]
+    answered = pd.read_parquet(_find_answers(arena, run, part))
+    concluded: pd.DataFrame = contract.conclude(lesson, answered, manifest)
+    return concluded
+
+
+def _read_predictions(
+    arena: Arena, row: Mapping[str, Any], run: str, part: str, manifest: Manifest
+) -> pd.DataFrame:
+    """Read the predictions of a part that were kept of this run."""
     ids = arena.ids(arena.sheet(row["track"], row["phase"]), part)
+    return read_predictions(_find_answers(arena, run, part), manifest, expected_rows=len(ids))
+
+
+def _find_answers(arena: Arena, run: str, part: str) -> Path:
     with arena.store.reading() as connection:
         asked = select(ANSWER.c.sha256).where(ANSWER.c.run == run, ANSWER.c.part == part)
         sha256 = connection.execute(asked).scalar()
     if sha256 is None:
         raise NeuroarenaError(f'Run {run} has no answers to the part "{part}".')
-    file = arena.artifacts.open(sha256)
-    lesson = arena.vault.read_lesson(arena.sheet(row["track"], row["phase"]), part)
-    if lesson is None:
-        return read_predictions(file, manifest, expected_rows=len(ids))
-    # What code answered are not predictions yet: heads are fitted here, where the labels are.
-    contract: Any = find_contract(arena.competition.track(row["track"]).benchmark)[0]
-    concluded: pd.DataFrame = contract.conclude(lesson, pd.read_parquet(file), manifest)
-    return concluded
+    return arena.artifacts.open(sha256)
 
 
 def _clip(table: pd.DataFrame, manifest: Manifest, ends: Range | None) -> pd.DataFrame:

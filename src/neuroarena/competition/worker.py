@@ -21,7 +21,7 @@ from neuroarena.competition.audit.replaying import run_replay
 from neuroarena.competition.audit.requests import PURPOSE
 from neuroarena.competition.intake import check_received
 from neuroarena.competition.machines import pin_reference, record_self_test
-from neuroarena.competition.queue import LEASE, Fenced, Job, claim, give_back, keep_alive
+from neuroarena.competition.queue import LEASE, Fenced, Job, claim, give_back, has_unfinished, keep_alive
 from neuroarena.competition.requests import carry_out, end_request, find_waiting
 from neuroarena.competition.runner import run_code
 from neuroarena.competition.runtimes import read_chosen_runtime
@@ -53,6 +53,7 @@ def work(
     report: Callable[[Job, str], None] | None = None,
     lease: datetime.timedelta = LEASE,
     duties: bool = True,
+    beside: Sequence[str] = (),
 ) -> int:
     """Do jobs until told to stop, and return how many were done.
 
@@ -71,6 +72,9 @@ def work(
         How long a worker may be silent before another takes its job.
     duties : bool
         Whether boards, retention and other duties that are due are done as well.
+    beside : sequence of str
+        Labels of workers that were started together with this one. With `until_idle`, it stays while they have
+        something to do, because what they do may come to it next.
 
     Raises
     ------
@@ -102,7 +106,7 @@ def work(
                 stop.wait(OUTAGE_S)
                 continue
             if job is None or outcome is None:
-                if until_idle:
+                if until_idle and not (beside and has_unfinished(arena.store, {*labels, *beside})):
                     break
                 stop.wait(POLL_S)
                 continue

@@ -116,7 +116,7 @@ def start_arena(
     stop : Event, optional
         Ends all of them, when set.
     until_idle : bool
-        Whether each ends when it has nothing to do.
+        Whether all end when none of them has anything to do.
     labels : sequence of str
         What the runner takes.
     report : callable, optional
@@ -133,10 +133,11 @@ def start_arena(
         arrange(arena, users)
     record_zones(arena, SEPARATE if users is not None else ONE_USER)
     running: dict[str, subprocess.Popen[bytes]] = {}
+    taken = {zone: tuple(labels) if zone.name == "runner" else zone.labels for zone in ZONES}
+    beside = [label for each in taken.values() for label in each] if until_idle else None
     try:
         for zone in ZONES:
-            taken = tuple(labels) if zone.name == "runner" else zone.labels
-            running[zone.name] = start_zone(arena, zone, taken, users, until_idle=until_idle)
+            running[zone.name] = start_zone(arena, zone, taken[zone], users, beside)
             user = os.geteuid() if users is None else users[zone.name]
             say(f"{zone.name}: process {running[zone.name].pid}, user {user}")
         while any(process.poll() is None for process in running.values()):
@@ -155,11 +156,17 @@ def start_arena(
 
 
 def start_zone(
-    arena: Arena, zone: Zone, labels: Sequence[str], users: dict[str, int] | None, *, until_idle: bool
+    arena: Arena,
+    zone: Zone,
+    labels: Sequence[str],
+    users: dict[str, int] | None,
+    until_idle_beside: Sequence[str] | None,
 ) -> subprocess.Popen[bytes]:
-    """Start the worker of a zone; with `users`, as its own user."""
+    """Start the worker of a zone; with `users`, as its own user. It may end once all those labels are idle."""
     command = [sys.executable, "-m", "neuroarena", "worker", "--arena", str(arena.folder.resolve())]
-    command += ["--labels", ",".join(labels), *(["--until-idle"] if until_idle else [])]
+    command += ["--labels", ",".join(labels)]
+    if until_idle_beside is not None:
+        command += ["--until-idle", "--beside", ",".join(until_idle_beside)]
     if users is None:
         return subprocess.Popen(command, start_new_session=True)
     uid = users[zone.name]

@@ -39,9 +39,11 @@ def score_replayed(arena: Arena, job: Job) -> None:
         When another worker has taken the run over.
     """
     told, row = read_told(arena, job.run), read_submission(arena, job.submission)
-    failed = _read_measured(arena, job.run).get("failed")
+    found = _read_measured(arena, job.run)
+    failed = found.get("failed")
     if failed is None:
-        for part, scored in score_kept(arena, row, job.run).items():
+        by_code = found["makes"] == "code"
+        for part, scored in score_kept(arena, row, job.run, by_code=by_code).items():
             arena.vault.keep_scores(job.run, scored, part)
     with arena.store.writing() as connection:
         now = arena.store.clock(connection)

@@ -73,7 +73,8 @@ def run_replay(arena: Arena, job: Job, cancel: threading.Event | None = None) ->
     tables: dict[str, pd.DataFrame] = {}
     log = None
     try:
-        done, tables = _replay(arena, row, told, seed, Control(cancel))
+        makes, done, tables = _replay(arena, row, told, seed, Control(cancel))
+        found["makes"] = makes
         found |= {"sha256": done.sha256, "seconds": round(done.seconds, 3), "warnings": list(done.warnings)}
         found |= {"peak_memory_mb": done.peak_memory_mb, "isolation": done.isolation, "runtime": done.runtime}
         found["weights_problem"] = done.weights_problem
@@ -96,7 +97,7 @@ def draw_seed(arena: Arena, told: Told, submission: str) -> int:
 
 def _replay(
     arena: Arena, row: Mapping[str, Any], told: Told, seed: int, control: Control
-) -> tuple[Replayed, dict[str, pd.DataFrame]]:
+) -> tuple[str, Replayed, dict[str, pd.DataFrame]]:
     sheet = arena.sheet(row["track"], row["phase"])
     limits = Limits(seconds=told.plan["seconds"], memory_mb=told.plan["memory_mb"])
     archive = arena.artifacts.open(told.plan["pipeline"], ".zip")
@@ -107,5 +108,5 @@ def _replay(
         done = replay(pipeline, folder, data, seed, limits, shuffled=shuffled, control=control)
         if pipeline.makes == "code":
             done = compare_made_weights(done, pipeline.weights)
-            return done, ask_made_code(arena, row, done, limits, seed, control)
-        return done, {"": join_predictions(done, data, arena.manifest(sheet))}
+            return pipeline.makes, done, ask_made_code(arena, row, done, limits, seed, control)
+        return pipeline.makes, done, {"": join_predictions(done, data, arena.manifest(sheet))}
