@@ -208,6 +208,15 @@ def test_order_and_truth_are_recomputed_from_published_files_without_our_code(ar
     assert [row["holds"] for row in verify_commitments(public)].count(False) == 1
 
 
+def test_nothing_is_taken_once_the_truth_is_revealed(arena, token, tmp_path):
+    answers = write_answers(tmp_path / "late.parquet")
+    reveal(arena, early=True)
+    with pytest.raises(InputError, match=r"closed|not open"):
+        submit(arena, token, "commands", answers)
+    with pytest.raises(InputError, match="cannot open again: its truth was revealed"):
+        open_competition(arena, accept_one_user=True, without_baselines=True)
+
+
 def test_no_column_outside_the_vault_can_hold_sums_or_unit_scores(arena, token, tmp_path):
     submit(arena, token, "commands", write_answers(tmp_path / "mine.parquet"))
     work(arena, until_idle=True)

@@ -98,6 +98,11 @@ def open_competition(
     InputError
         When something is missing, or a sealed phase would have no wall round its truth.
     """
+    with arena.store.reading() as connection:
+        if read_about(connection, "revealed") is not None:
+            raise InputError(
+                f"{arena.competition.title} cannot open again: its truth was revealed. Set up a new competition."
+            )
     missing = list_unsealed(arena) if without_baselines else list_missing(arena)
     if missing:
         raise InputError(f"{arena.competition.title} cannot open yet. {missing[0]}")

@@ -177,6 +177,8 @@ def _describe_score(row: dict[str, Any]) -> dict[str, Any]:
 def _replay_command(arena: Arena, row: dict[str, Any]) -> str:
     """Return the command that gives the same number where the truth is public, else the checker's."""
     track = arena.competition.track(row["track"])
+    if row["kind"] == "pipeline":
+        return f"neuroarena submit {track.name} {row['file']} --commits ID --dry-run"
     if arena.competition.phase(row["phase"]).sealed:
         return f"neuroarena check submission {track.benchmark} {row['file']}"
     sheet = track.sheets.get(row["phase"])

@@ -66,6 +66,8 @@ def reveal(arena: Arena, *, truth: bool = True, early: bool = False) -> Path:
         now = arena.store.clock(connection)
         if truth:
             write_about(connection, "revealed", now.isoformat())
+            # Who knows the truth cannot compete: nothing is taken from now on.
+            write_about(connection, "status", "closed")
         append_event(connection, now, "organiser", "reveal", arena.competition.name, {"truth": truth})
     return folder
 
@@ -112,7 +114,10 @@ def verify_commitments(folder: str | Path) -> list[dict[str, Any]]:
         key = bytes.fromhex((place / "key.hex").read_text(encoding="utf-8").strip())
         orders = (place / "orders.csv").read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
-        raise InputError(f"{place}: nothing was revealed here yet, or the files are damaged.") from error
+        raise InputError(
+            f"{place}: nothing was revealed here yet, or the files are damaged. "
+            "Organisers publish it: neuroarena admin reveal DIR"
+        ) from error
     rows = [_compare("key of the orders", _committed_key(public), hashlib.sha256(key).hexdigest())]
     for row in csv.DictReader(io.StringIO(orders)):
         found = derive_seed(key, row["submission"], row["sha256"], row["purpose"])

@@ -33,7 +33,7 @@ from neuroarena.sandbox import Limits
 from neuroarena.sandbox.archives import SubmissionRefused
 from neuroarena.sandbox.guests import SubmissionFailed
 from neuroarena.scoring import score
-from transfer_twins import TINY, load, write_twins
+from transfer_twins import TINY, load
 
 ENCODER = """
 import hashlib
@@ -71,9 +71,20 @@ def write_encoder(folder: Path, code: str = ENCODER) -> Path:
     return folder.with_suffix(".zip")
 
 
+# Every window of the test part has a sandbox of its own, so that there are few.
+FEW = {
+    **TINY,
+    "things_eeg2": {**TINY["things_eeg2"], "training_images": 80, "test_images": 11},
+    "bci_commands": {**TINY["bci_commands"], "trials": 6},
+}
+
+
 @pytest.fixture(scope="module")
 def twins(tmp_path_factory) -> Path:
-    return write_twins(tmp_path_factory.mktemp("four"))
+    root = tmp_path_factory.mktemp("four")
+    for name, options in FEW.items():
+        load_dataset(name).simulate(root / name, seed=4, **options)
+    return root
 
 
 @pytest.mark.drill
