@@ -125,6 +125,12 @@ def test_nothing_is_found_in_neuroprobe_but_what_its_questions_are_about(task):
         assert found <= {"order", "length"}
 
 
+@pytest.mark.drill
+@pytest.mark.parametrize("task", ["transfer/bci", "transfer/emg"])
+def test_nothing_is_found_in_benchmarks_of_transfer(task):
+    assert check_leaks(bound(task)).findings == ()
+
+
 def test_benchmarks_that_show_stimuli_to_models_say_why_there_is_no_split_to_check():
     (name, *_) = list_benchmarks(judges="models")
     said = CliRunner().invoke(app, ["check", "leaks", name])
