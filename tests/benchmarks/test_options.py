@@ -98,7 +98,8 @@ def test_every_option_of_every_family_has_a_help_and_a_default_that_it_accepts(n
     for option in list_options(model):
         assert option.help.endswith("."), option
         assert set(option.tasks) <= tasks, option
-        owner = option.tasks[0] if option.tasks else family.tasks(family.definitions[0])[0]
+        # A family with too many tasks to list has none here; its options belong to all of them.
+        owner = option.tasks[0] if option.tasks else next(iter(family.tasks(family.definitions[0])), "")
         if option.default is not None:
             assert (
                 getattr(read_options(model, {option.name: option.default}, name, owner), option.name)
