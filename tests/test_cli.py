@@ -38,7 +38,7 @@ def fine(folder: Path, *words: str) -> str:
     return ran.stdout
 
 
-@pytest.mark.parametrize("kind", ["benchmarks", "decoders", "datasets", "metrics"])
+@pytest.mark.parametrize("kind", ["benchmarks", "decoders", "datasets", "metrics", "maps"])
 def test_everything_can_be_listed(place, kind):
     rows = json.loads(fine(place, "list", kind, "--json"))
     text = fine(place, "list", kind)

@@ -32,6 +32,7 @@ class Kind(StrEnum):
     decoders = "decoders"
     datasets = "datasets"
     metrics = "metrics"
+    maps = "maps"
     options = "options"
 
 
@@ -49,7 +50,7 @@ def list_things(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """List benchmarks, decoders, datasets, metrics, or options of families and importers."""
+    """List benchmarks, decoders, datasets, metrics, published maps, or options of families and importers."""
     if name is not None and kind not in (Kind.benchmarks, Kind.options):
         from neuroarena.errors import InputError
 
@@ -59,6 +60,7 @@ def list_things(
         Kind.decoders: _decoders,
         Kind.datasets: _datasets,
         Kind.metrics: _metrics,
+        Kind.maps: _maps,
         Kind.options: lambda: _families() if name is None else _options(name),
     }
     rows = makers[kind]()
@@ -202,6 +204,32 @@ def _datasets() -> list[dict[str, Any]]:
         }
         for name in DATASETS.names()
     ]
+
+
+def _maps() -> list[dict[str, Any]]:
+    """List the families whose maps have published time bins; ``neuroarena map`` takes any benchmark of windows."""
+    from neuroarena.benchmarks.faces import families_with
+    from neuroarena.benchmarks.names import FAMILIES
+
+    rows = []
+    for family, face in families_with("maps").items():
+        published = face.published
+        stated = {name: f"{value:g} s" for name, value in vars(published).items() if isinstance(value, float)}
+        lengths = [
+            stated.get(name, "as the windows are") for name in ("window_s", "stride_s", "first_s", "last_s")
+        ]
+        rows.append(
+            {
+                "name": family,
+                "time bins": " every ".join(lengths[:2]),
+                "from the event": " to ".join(lengths[2:]),
+                "features": published.features or "by the rate",
+                "--as-published": "no" if face.conventions is None else "yes",
+                "--with": ", ".join(face.sections),
+                "from": FAMILIES.origin(family),
+            }
+        )
+    return rows
 
 
 def _metrics() -> list[dict[str, Any]]:
