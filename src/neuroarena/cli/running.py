@@ -56,8 +56,8 @@ def run(
     options.check_out(out)
     if judges_models(resolve(benchmark)[0]):
         signals = {"--grid": grid, "--notch": notch, "--downsample": downsample, "--submission": submission}
-        elsewhere = {"--engine": None if engine == "local" else engine, "--shard": shard, "--cache": cache}
-        besides = {"--seed": seed or None, "--check-leaks": leaks_too, "--profile": profile}
+        elsewhere = {"--engine": None if engine == "local" else engine, "--shard": shard}
+        besides = {"--seed": seed or None, "--cache": cache, "--check-leaks": leaks_too, "--profile": profile}
         options.refuse_unused(
             {**signals, **elsewhere, **besides}, f"{benchmark}, which judges models that are shown stimuli"
         )
