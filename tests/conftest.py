@@ -69,9 +69,11 @@ def chromium() -> str:
 
 @pytest.fixture(scope="session")
 def bwrap() -> None:
-    """Skip where bubblewrap cannot run; a skip says nothing about the plain child process."""
+    """Skip where bubblewrap cannot run, and have the runtime of guests built: 1.7 GB take longer than a test waits."""
     from neuroarena.sandbox.bubblewrap import Bubblewrap
+    from neuroarena.sandbox.runtime import find_runtime
 
     reason = Bubblewrap().find_obstacle()
     if reason is not None:
         pytest.skip(reason)
+    find_runtime()

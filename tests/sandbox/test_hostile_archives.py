@@ -64,6 +64,16 @@ def with_method(code: int) -> bytes:
     return bytes(content)
 
 
+def shared_bytes() -> bytes:
+    """Many entries that all lie in the same bytes, so that a small file unpacks to a large one."""
+    content = bytearray(with_names(*(f"{number}.bin" for number in range(20))))
+    first = content.index(b"PK\x03\x04", 4)
+    place = content.index(b"PK\x01\x02")
+    while (place := content.find(b"PK\x01\x02", place + 1)) >= 0:
+        content[place + 42 : place + 46] = struct.pack("<I", first)
+    return bytes(content)
+
+
 def huge_directory() -> bytes:
     content = bytearray(with_names())
     end = content.rindex(b"PK\x05\x06")
@@ -100,6 +110,8 @@ HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
         "is compressed by method 14",
     ),
     "damaged deflate": (lambda: damaged_content(zipfile.ZIP_DEFLATED), "damaged zip archive"),
+    "entries in the same bytes": (shared_bytes, "damaged zip archive"),
+    "the same name twice": (lambda: with_names("a.txt", "b.txt").replace(b"b.txt", b"a.txt"), "twice"),
     "names that are not UTF-8": (bad_utf8, "damaged zip archive"),
     "a directory of two gigabytes": (huge_directory, "table of contents is larger than 33.6 MB"),
     "nothing but the end": (lambda: with_names()[-22:], "damaged zip archive|is not a zip"),

@@ -62,6 +62,7 @@ def twice(folder: Path) -> Path:
             "has no submission.py at its root; it holds model.py",
         ),
         (lambda folder: zipped(folder, {"Submission.py": code()}), "has no submission.py at its root"),
+        (lambda folder: zipped(folder, {"submission.py/x": ""}), "has no submission.py at its root"),
         (lambda folder: zipped(folder, {}), "it holds nothing"),
         (lambda folder: zipped(folder, {"../submission.py": code()}), "leads outside"),
         (lambda folder: zipped(folder, {"/etc/cron.d/x": "", "submission.py": code()}), "leads outside"),
@@ -78,6 +79,7 @@ def twice(folder: Path) -> Path:
         "deeper",
         "other",
         "case",
+        "entry is a folder",
         "empty",
         "outside",
         "absolute",
@@ -98,6 +100,14 @@ def test_a_folder_of_any_name_beside_submission_py_keeps_its_place(tmp_path: Pat
     with unpack_submission(zipped(tmp_path, files), "submission.py") as folder:
         assert {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()} == set(files)
     assert not folder.exists()
+
+
+def test_a_zip_inside_a_zip_stays_a_file_whatever_it_would_unpack_to(tmp_path: Path):
+    bomb = zipped(tmp_path, {"bomb": bytes(110 * 2**20)}, "inner.zip").read_bytes()
+    path = zipped(tmp_path, {"submission.py": code(), "weights/inner.zip": bomb})
+    with unpack_submission(path, "submission.py", 2) as folder:
+        assert (folder / "weights" / "inner.zip").read_bytes() == bomb
+        assert sum(file.is_file() for file in folder.rglob("*")) == 2
 
 
 def test_the_limit_of_size_can_be_set(tmp_path: Path):

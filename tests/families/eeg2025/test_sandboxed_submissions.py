@@ -12,14 +12,17 @@ import numpy as np
 import pytest
 
 from neuroarena.errors import InputError, NeuroarenaError
+from neuroarena.families.eeg2025 import code_contract
 from neuroarena.families.eeg2025.code_contract import (
     Shown,
     SubmissionFailed,
     answer_challenges,
     predict_windows,
 )
+from neuroarena.sandbox import run_isolated
 from neuroarena.sandbox.archives import SubmissionRefused
 from neuroarena.sandbox.guests import draw_batches
+from neuroarena.sandbox.job import GUEST_FOLDER
 from neuroarena.sandbox.limits import Limits
 from sample_submissions import code, windows, zipped
 
@@ -356,6 +359,55 @@ def test_more_failing_models_are_named_with_exit_code_1(
 @pytest.mark.parametrize("case", FAILURES.values(), ids=FAILURES)
 def test_a_failing_copy_is_named_as_well(bwrap: None, tmp_path: Path, case: tuple):
     check_failure(tmp_path, *case, fresh=True)
+
+
+# What `forward` returns -> what is said of it; all in one process, because each would import torch.
+ANSWERS = {
+    "torch.ones(1, 1, dtype=torch.int8)": "answered 1.0",
+    "torch.ones(1, 1, dtype=torch.bool)": "answered 1.0",
+    "torch.ones(1, 1).numpy()": "shape: the model returned ndarray",
+    "1.0": "shape: the model returned float",
+    "torch.ones(1, 1).to_sparse()": "shape: the model returned a torch.sparse_coo tensor",
+    "torch.ones(1, 1).to_mkldnn()": "shape: the model returned a torch._mkldnn tensor",
+    "torch.ones(1, 1).as_subclass(Lying)": "shape: the model returned Lying",
+    "torch.nn.Parameter(torch.ones(1, 1))": "shape: the model returned Parameter",
+    "torch.ones(1, 1, dtype=torch.complex64)": "values: the model returned complex numbers",
+    "torch.full((1, 1), float('nan'))": "values: the model returned NaN or infinity",
+    "torch.full((1, 1), -float('inf'))": "values: the model returned NaN or infinity",
+    "torch.full((1, 1), 1e300, dtype=torch.float64)": "values: the model returned NaN or infinity",
+    "torch.ones(1)": "shape: the model returned the shape (1,)",
+    "torch.ones(1, 10**6)": "shape: the model returned the shape (1, 1000000)",
+    "torch.ones(1, 1).expand(10**5, 10**5)": "shape: the model returned the shape (100000, 100000)",
+    "torch.ones(1, 1, device='meta')": "predict",
+}
+ANSWERING = """
+import importlib, sys
+sys.path[:0] = sys.argv[1:3]
+import numpy as np, torch
+answering, serving = (importlib.import_module(name) for name in ("answer_windows", "serving"))
+wire = importlib.import_module("wire")
+
+class Lying(torch.Tensor):
+    shape = property(lambda self: (1, 1))
+
+for text in {answers!r}:
+    asked = wire.Message("ask", {{}}, np.zeros((1, 129, 200), np.float32))
+    try:
+        _, said = answering.answer(torch, lambda X: eval(text), False, asked)
+        print(f"answered {{said.item()}}")
+    except serving.Problem as problem:
+        print(f"{{problem.stage}}: {{problem.reason}}".replace(chr(10), " "))
+"""
+
+
+def test_answers_that_are_no_dense_real_finite_numbers_are_named(bwrap: None):
+    contract = Path(code_contract.__file__).parent / "guest"
+    source = ANSWERING.format(answers=list(ANSWERS))
+    command = [sys.executable, "-I", "-B", "-c", source, GUEST_FOLDER, contract]
+    outcome = run_isolated(command, inputs={"contract": contract}, limits=LIMITS)
+    said = outcome.stderr_tail.splitlines()[-len(ANSWERS) :]
+    found = dict(zip(ANSWERS, said, strict=True))
+    assert {text: line for text, line in found.items() if not line.startswith(ANSWERS[text])} == {}
 
 
 @pytest.mark.parametrize(
