@@ -166,3 +166,8 @@ def test_a_file_that_is_not_there_says_how_to_write_one(tmp_path: Path):
 def test_an_object_that_has_its_data_takes_no_others(lab: Path):
     ran = neuroarena_in(lab, "run", "mine:HANDS", "-d", "chance", "--data", ".")
     assert (ran.returncode, "is bound to its data already" in ran.stderr) == (2, True)
+
+
+def test_a_file_may_begin_with_a_mark_of_its_byte_order(lab: Path):
+    (lab / "marked.toml").write_text(GOOD, encoding="utf-8-sig")
+    assert load_benchmark(str(lab / "marked.toml")).manifest.classes == ("left hand", "right hand")

@@ -106,7 +106,7 @@ def read_card(path: str | Path) -> PretrainingCard:
     """
     path = Path(path)
     try:
-        return PretrainingCard.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+        return PretrainingCard.model_validate(tomllib.loads(path.read_text(encoding="utf-8-sig")))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise InputError(f"{path}: cannot be read as TOML: {error}. Expected a pretraining card.") from error
     except ValidationError as error:

@@ -141,6 +141,8 @@ def benchmark(
             f'"{name}" is a family of {len(tasks)} tasks; name one, as in {found.name}/{tasks[0]}.'
         )
     (loaded,) = load_benchmarks(name, data, **parse_values(option or []))
+    for note in loaded.notes:
+        typer.echo(f"note: {note}", err=True)
     _print_checks(check_benchmark(loaded), as_json)
 
 

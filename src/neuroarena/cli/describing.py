@@ -79,6 +79,14 @@ def _print(found: Description) -> None:
         listed = ", ".join(f"{value} ({count})" for value, count in counts.items())
         many = counts.get("number of values")
         print(f"events by {column}: {listed if many is None else f'{many} different values'}")
+    stretches = [(name, own) for row in good for name, own in row["bad_stretches"].items()]
+    if stretches:
+        names = dict.fromkeys(name for name, _ in stretches)
+        listed = ", ".join(
+            f"{each} ({sum(own['count'] for name, own in stretches if name == each)})" for each in names
+        )
+        seconds = sum(own["seconds"] for _, own in stretches)
+        print(f"annotated as bad: {listed}, {seconds:g} s in all; windows that overlap them are left out")
     if not found.events:
         print(
             "no events: pass a table of them (key events), or name a channel of markers with --stim-channel"

@@ -72,6 +72,9 @@ class Definition(_Rules):
         Column -> values: only events with one of these take part.
     window_s : pair of float, optional
         Beginning and end of a window, in seconds from the event; needed for events, and for epochs the whole of them.
+    reject_by_annotation : bool
+        Whether windows are left out that overlap a stretch which the recording's own annotations mark as bad: one
+        whose description begins with "bad", such as ``BAD_blink``, as MNE-Python has it.
     unit, cluster : str, optional
         Column of what is scored by itself, and of what owns several units. By default a unit is a subject where there
         are several, else a session, a run or a recording; a cluster is the subject.
@@ -113,6 +116,7 @@ class Definition(_Rules):
     classes: dict[str, str] | Texts | None = None
     where: dict[str, Texts] = {}
     window_s: tuple[Number, Number] | None = None
+    reject_by_annotation: bool = True
     unit: str | None = None
     cluster: str | None = None
     subject: str | None = None
@@ -257,6 +261,7 @@ _MEANS = {
     "notch_hz": "a list of frequencies above zero, as in [50, 100]",
     "resample_hz": "a number above zero",
     "pad_s": "a number of seconds from 0 to 60",
+    "reject_by_annotation": "true or false",
     "channels": 'a list of kinds or names, as in ["eeg"]',
     "reference": '"average"',
     "known": "a list of columns",

@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from neuroarena.benchmarks.own.bad_stretches import bad_stretches, without_marks
 from neuroarena.benchmarks.own.pieces import Piece
 from neuroarena.benchmarks.own.sources import Reading, is_bids, parse_name, pieces_at
 from neuroarena.benchmarks.own.table import TARGETS
@@ -40,7 +41,8 @@ class Description:
     path : str
     bids : bool
     recordings : list of dict
-        key, file, entities, rate_hz, seconds, channels (kind -> count), bad, n_events; or file and problem.
+        key, file, entities, rate_hz, seconds, channels (kind -> count), bad, n_events, bad_stretches (what they are
+        called -> how many, and seconds); or file and problem.
     events : dict of str to dict
         Column -> value -> count, for columns with few values; of others the number of values.
     suggestion : str or None
@@ -85,13 +87,13 @@ def describe(path: str | Path, stim_channel: str | None = None) -> Description:
     pieces: list[Piece] = []
     for file, make in found:
         try:
-            piece = make()
+            piece = without_marks(make())
+            entities = {**(parse_name(pattern, file) if pattern else {}), **piece.entities}
+            rows.append(_row(piece, file, entities))
         except InputError as error:
             rows.append({"file": str(file), "problem": str(error)})
             continue
-        entities = {**(parse_name(pattern, file) if pattern else {}), **piece.entities}
         pieces.append(piece)
-        rows.append(_row(piece, file, entities))
     if not pieces and len(rows) == 1:
         raise InputError(rows[0]["problem"])
     if not pieces:
@@ -110,6 +112,7 @@ def describe(path: str | Path, stim_channel: str | None = None) -> Description:
 
 def _row(piece: Piece, file: Path, entities: dict[str, str]) -> dict[str, Any]:
     kinds = piece.channels["kind"].value_counts().to_dict()
+    marked = bad_stretches(piece)
     return {
         "key": piece.key,
         "file": str(file),
@@ -120,6 +123,10 @@ def _row(piece: Piece, file: Path, entities: dict[str, str]) -> dict[str, Any]:
         "names": piece.channels["name"].tolist(),
         "bad": list(piece.bad),
         "n_events": len(piece.events),
+        "bad_stretches": {
+            str(name): {"count": len(own), "seconds": round(float((own["end_s"] - own["begin_s"]).sum()), 3)}
+            for name, own in marked.groupby("description")
+        },
     }
 
 
@@ -207,7 +214,7 @@ def _suggest(
     common = sorted(events[target], key=lambda value: -events[target][value])
     for value in events[target]:
         mark = "" if value in common[:MOST_SUGGESTED] else "# "
-        lines.append(f"{mark}{_quote(value)} = {_quote(value)}  # {events[target][value]} events")
+        lines.append(f"{mark}{_quote(value)} = {_quote(value)}  # {_count(events[target][value], 'event')}")
     return "\n".join(lines) + "\n"
 
 
@@ -223,6 +230,10 @@ def _window_end(events: pd.DataFrame) -> float:
     lasting = pd.to_numeric(events.get("duration_s", pd.Series(dtype=float)), errors="coerce")
     lasting = lasting[lasting > 0]
     return round(min(float(lasting.median()), 10.0), 2) if len(lasting) and lasting.median() >= 0.1 else 1.0
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _quote(text: str) -> str:

@@ -99,10 +99,10 @@ def make_benchmark(
     for key in definition.known:
         if key not in made.table:
             raise InputError(f'{where}: the key "known" names "{key}", which the events do not have.')
-    by_key = {piece.key: piece for piece in pieces}
+    openers = {piece.key: piece.open for piece in pieces}
 
     def open_recording(key: str) -> Recording:
-        recording = by_key[key].open()
+        recording = openers[key]()
         names = list(kept[key])
         return recording if names == recording.channels["name"].tolist() else recording.select(names)
 
@@ -256,8 +256,8 @@ def _note_bad(pieces: Sequence[Piece]) -> tuple[str, ...]:
         return ()
     first = marked[0]
     return (
-        f"Channels marked as bad were left out of {len(marked)} of {len(pieces)} recordings, for example "
-        f"{', '.join(first.bad[:4])} of {first.key}.",
+        f"Channels marked as bad were left out of {len(marked)} of {len(pieces)} "
+        f"{'recording' if len(pieces) == 1 else 'recordings'}, for example {', '.join(first.bad[:4])} of {first.key}.",
     )
 
 

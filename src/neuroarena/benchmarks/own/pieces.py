@@ -16,6 +16,11 @@ from neuroarena.recordings import Recording
 ONSETS = ("onset_s", "onset", "sample")
 
 
+def no_annotations() -> pd.DataFrame:
+    """Return the annotations of a recording that has none."""
+    return pd.DataFrame({"onset_s": [], "duration_s": [], "description": []}, dtype=object)
+
+
 @dataclass(frozen=True)
 class Piece:
     """A recording and its events.
@@ -38,6 +43,10 @@ class Piece:
         Channels marked as bad.
     stretch : pair of int, optional
         Where the recording is a stack of windows: samples of a window before the event, and from it on.
+    annotations : callable
+        ``() -> DataFrame`` with onset_s, duration_s and what the recording itself says of these stretches.
+    annotated : bool
+        Whether the events are these annotations.
     """
 
     key: str
@@ -49,6 +58,8 @@ class Piece:
     entities: Mapping[str, str] = field(default_factory=dict)
     bad: tuple[str, ...] = ()
     stretch: tuple[int, int] | None = None
+    annotations: Callable[[], pd.DataFrame] = no_annotations
+    annotated: bool = False
 
     def table(self) -> pd.DataFrame:
         """Return the events with what is known about the recording in columns of its own."""

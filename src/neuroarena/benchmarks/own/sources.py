@@ -13,11 +13,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from neuroarena.benchmarks.own.pieces import Piece, check_onsets, place_events
+from neuroarena.benchmarks.own.pieces import Piece, check_onsets, no_annotations, place_events
 from neuroarena.benchmarks.split_rules import natural_order
 from neuroarena.errors import InputError
 from neuroarena.recordings import Recording, from_array, mne_files, open_file
-from neuroarena.recordings.bids import bids_channels, bids_events, bids_recordings, open_bids, participants
+from neuroarena.recordings.bids import (
+    bids_channels,
+    bids_events,
+    bids_recordings,
+    open_bids,
+    participants,
+    sidecar,
+)
 from neuroarena.recordings.content import keeper_of
 from neuroarena.recordings.markers import channel_events
 from neuroarena.recordings.mne_files import SUFFIXES, bad_channels
@@ -257,12 +264,23 @@ def _bids_pieces(root: Path, reading: Reading) -> list[tuple[Path, Callable[[], 
 
 def _bids_piece(path: Path, entities: dict[str, str], reading: Reading) -> Piece:
     opener, events = functools.partial(open_bids, path), functools.partial(bids_events, path)
+    if reading.events is not None or reading.stim_channel is not None:
+        events = functools.partial(_bids_annotations, path)
     piece = _recording_piece(path.stem.rpartition("_")[0], opener, entities, reading, events, str(path))
     listing = bids_channels(path)
     if "status" not in listing:
         return piece
     marked = listing.loc[listing["status"].astype(str).str.lower() == "bad", "name"]
     return replace(piece, bad=tuple(dict.fromkeys([*piece.bad, *marked])))
+
+
+def _bids_annotations(path: Path) -> pd.DataFrame:
+    """Read the events.tsv of a recording whose events come from elsewhere, and which therefore may lack it."""
+    try:
+        sidecar(path, "events.tsv")
+    except InputError:
+        return no_annotations()
+    return bids_events(path)
 
 
 def _bids_list(root: Path, reading: Reading) -> pd.DataFrame:
@@ -299,12 +317,14 @@ def _recording_piece(
 ) -> Piece:
     """Make a piece of a recording: its events are those given, those of a channel, or its own."""
     recording, where = opener(), where or key
+    annotations, annotated = own_events or no_annotations, False
     if reading.stim_channel is not None:
         events = channel_events(recording, reading.stim_channel)
     elif reading.events is not None:
         events = _own_rows(reading.events, key, where)
     elif own_events is not None:
-        events = own_events()
+        events, annotated = own_events(), True
+        annotations = functools.partial(_same, events)
     else:
         raise InputError(f"{where}: has no events of its own. Name a table of events.")
     return Piece(
@@ -316,7 +336,13 @@ def _recording_piece(
         channels=recording.channels,
         entities=entities,
         bad=tuple(bad_channels(recording)),
+        annotations=annotations,
+        annotated=annotated,
     )
+
+
+def _same(table: pd.DataFrame) -> pd.DataFrame:
+    return table
 
 
 def _own_rows(events: Any, key: str, where: str) -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from neuroarena.benchmarks.benchmark import EXAMPLE_COLUMNS
+from neuroarena.benchmarks.own.bad_stretches import bad_stretches, find_overlaps, without_marks
 from neuroarena.benchmarks.own.definition import Definition
 from neuroarena.benchmarks.own.pieces import Piece
 from neuroarena.benchmarks.own.splitting import LEVELS, nested_values
@@ -66,7 +67,7 @@ def make_examples(pieces: Sequence[Piece], definition: Definition, numbers: bool
         For a column or a class that is not there, a window that fits nowhere, or no event at all.
     """
     window_s = _find_window(pieces, definition, where)
-    parts = [_place_windows(piece, window_s, definition.pad_s) for piece in pieces]
+    parts = [_place_windows(piece, window_s, definition) for piece in pieces]
     table = pd.concat(parts, ignore_index=True)
     if table.empty:
         raise InputError(f"{where}: there are no events. Name a table of events, or a stim_channel.")
@@ -84,12 +85,12 @@ def make_examples(pieces: Sequence[Piece], definition: Definition, numbers: bool
             f"{where}: no window lies inside its recording. The first would be samples {first['start']} to "
             f"{first['stop']} of {first['recording']}, which has {first['n_samples']}."
         )
-    table = table[inside].drop(columns="n_samples")
+    table, rejected = _reject(table[inside].drop(columns="n_samples"), where)
     table, unit, cluster = _owners(table, definition, where)
     table["id"] = _ids(table)
     rest = [column for column in table.columns if column not in (*EXAMPLE_COLUMNS, "sample")]
     table = table[[*EXAMPLE_COLUMNS, *rest]].sort_values("id", ignore_index=True)
-    return OwnExamples(table, classes, target, unit, cluster, window_s, notes)
+    return OwnExamples(table, classes, target, unit, cluster, window_s, (*notes, *rejected))
 
 
 def _find_window(pieces: Sequence[Piece], definition: Definition, where: str) -> tuple[float, float]:
@@ -103,6 +104,10 @@ def _find_window(pieces: Sequence[Piece], definition: Definition, where: str) ->
             raise InputError(
                 f"{where}: pad_s needs window_s: epochs that are used whole have nothing around them."
             )
+    if stacks and "reject_by_annotation" in definition.model_fields_set:
+        raise InputError(
+            f"{where}: reject_by_annotation is for recordings; epochs were rejected, or kept, as they were cut."
+        )
     shortest = min((piece.stretch for piece in stacks if piece.stretch), default=None)
     rate = pieces[0].rate_hz
     window = definition.window_s
@@ -121,25 +126,37 @@ def _find_window(pieces: Sequence[Piece], definition: Definition, where: str) ->
     return window
 
 
-def _place_windows(piece: Piece, window_s: tuple[float, float], pad_s: float) -> pd.DataFrame:
-    """Return the events of a piece with start and stop, in samples; the ends of recordings are not looked at."""
-    table, rate = piece.table(), piece.rate_hz
-    pad = round(pad_s * rate)
+def _place_windows(piece: Piece, window_s: tuple[float, float], definition: Definition) -> pd.DataFrame:
+    """Return the events of a piece with start and stop, in samples, and the bad stretch that each overlaps.
+
+    The ends of recordings are not looked at. What is read besides a window to let filters settle may be bad.
+    """
+    named = tuple(definition.classes or ())
+    table, rate = without_marks(piece, named).table(), piece.rate_hz
+    pad = round(definition.pad_s * rate)
     length = round((window_s[1] - window_s[0]) * rate)
     if length < 1:
         raise InputError(
             f"{piece.key}: window_s {window_s[0]:g} to {window_s[1]:g} s is shorter than one sample at {rate:g} Hz."
         )
     start = table["sample"] + round(window_s[0] * rate) - pad
-    return table.assign(start=start, stop=start + length + 2 * pad, n_samples=piece.n_samples)
+    table = table.assign(start=start, stop=start + length + 2 * pad, n_samples=piece.n_samples, spoilt=None)
+    if definition.reject_by_annotation:
+        begin = (start + pad).to_numpy()
+        table["spoilt"] = find_overlaps(begin / rate, (begin + length) / rate, bad_stretches(piece, named))
+    return table
 
 
 def _column(table: pd.DataFrame, name: str, where: str) -> pd.Series:
     if name not in table:
-        hidden = ("sample", "start", "stop", "n_samples")
-        known = ", ".join(str(column) for column in table.columns if column not in hidden)
-        raise InputError(f'{where}: the events have no column "{name}"; there are: {known}.')
+        raise InputError(f'{where}: the events have no column "{name}"; there are: {_list_columns(table)}.')
     return table[name]
+
+
+def _list_columns(table: pd.DataFrame) -> str:
+    """List the columns that somebody could have meant, without those that were made here."""
+    made = ("sample", "start", "stop", "n_samples", "spoilt")
+    return ", ".join(str(column) for column in table.columns if column not in made)
 
 
 def _guess_target(table: pd.DataFrame, where: str) -> str:
@@ -149,7 +166,7 @@ def _guess_target(table: pd.DataFrame, where: str) -> str:
             return name
     raise InputError(
         f"{where}: say which column of the events is decoded, as the target; there are: "
-        f"{', '.join(map(str, table.columns))}."
+        f"{_list_columns(table)}."
     )
 
 
@@ -194,10 +211,35 @@ def _notes_on_edges(table: pd.DataFrame, inside: pd.Series) -> tuple[str, ...]:
     if not outside:
         return ()
     first = table[~inside].iloc[0]
-    return (
-        f"{outside} of {len(table)} events were left out because their windows reach beyond their recording, "
-        f"the first at sample {first['sample']} of {first['recording']}.",
-    )
+    place = f"at sample {first['sample']} of {first['recording']}."
+    if outside == 1:
+        said = "its window reaches beyond its recording, "
+    else:
+        said = "their windows reach beyond their recording, the first "
+    return (f"{_left_out(outside, len(table))} because {said}{place}",)
+
+
+def _left_out(count: int, of: int) -> str:
+    return f"{count} of {of} events {'was' if count == 1 else 'were'} left out"
+
+
+def _reject(table: pd.DataFrame, where: str) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """Leave out windows that overlap a bad stretch, and say how many, by what was written there."""
+    spoilt = table["spoilt"].dropna().astype(str)
+    kept = table.drop(columns="spoilt")
+    if spoilt.empty:
+        return kept, ()
+    counts = ", ".join(f"{name} ({count})" for name, count in spoilt.value_counts().head(5).items())
+    if len(spoilt) == len(table):
+        raise InputError(
+            f"{where}: every window overlaps a stretch that is annotated as bad: {counts}. Keep them with "
+            "reject_by_annotation = false."
+        )
+    one = len(spoilt) == 1
+    said = "its window overlaps a stretch that is" if one else "their windows overlap stretches that are"
+    left_out = _left_out(len(spoilt), len(table))
+    note = f"{left_out} because {said} annotated as bad: {counts}. reject_by_annotation = false keeps them."
+    return kept.drop(index=spoilt.index), (note,)
 
 
 def _owners(table: pd.DataFrame, definition: Definition, where: str) -> tuple[pd.DataFrame, str, str | None]:

@@ -57,7 +57,7 @@ def read_benchmark_file(path: str | Path) -> BenchmarkFile:
     """
     file = Path(path)
     try:
-        given = tomllib.loads(file.read_text(encoding="utf-8"))
+        given = tomllib.loads(file.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
         raise InputError(
             f"{file}: there is no such file. Write one with: neuroarena new benchmark NAME, or "
