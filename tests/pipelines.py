@@ -57,10 +57,10 @@ def pipeline_zip(script: str, description: str = DESCRIPTION, **files: str) -> b
 
 
 def _blocks() -> pd.DataFrame:
-    """Examples in blocks of ten, which are the units."""
+    """Examples in blocks of ten, which are the units, each of somebody else: a sandbox is asked once about each."""
     made = _examples(STRENGTH)
     block = made["session"] + "/" + (made.groupby("session").cumcount() // 10).astype(str)
-    return made.assign(unit=block, cluster=block)
+    return made.assign(unit=block, cluster=block, subject=block)
 
 
 def _later_sessions(examples: pd.DataFrame) -> Split:
@@ -69,7 +69,7 @@ def _later_sessions(examples: pd.DataFrame) -> Split:
 
 
 def audited_benchmark() -> Benchmark:
-    """Two people; the first session of each is public, the second sealed: 12 units of 10 examples."""
+    """Four sessions; the first and third are public, the others sealed: 12 units of 10 examples."""
     manifest = toy_manifest(cluster=None, unit="block", metric="accuracy", prediction="label")
     return toy_benchmark(
         STRENGTH, manifest=manifest, make_examples=_blocks, split_rules={"later": _later_sessions}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import stat
 from pathlib import Path
 
@@ -38,7 +37,7 @@ from neuroarena.evaluation.questions import questions_of, write_questions
 from neuroarena.scoring import write_submission
 from pipelines import ANSWER_LABEL, TRAIN, audited_benchmark, pipeline_zip
 
-pytestmark = pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
+pytestmark = pytest.mark.usefixtures("bwrap")
 FILE = """
 name = "audited"
 title = "Audited challenge"
@@ -210,7 +209,7 @@ def test_a_pipeline_that_carries_its_answers_is_found_by_shuffled_labels(arena, 
 CODE_FILE = FILE.replace('benchmark = "toy/blip"', 'benchmark = "bci/commands"').replace(
     '"predictions", "pipeline"', '"predictions", "code", "pipeline"'
 )
-# Sixty sandboxes, one after the other, on a machine that may be busy.
+# A dozen sandboxes, one after the other, on a machine that may be busy.
 CODE_FILE = CODE_FILE.replace("seconds = 60", "seconds = 600")
 MODEL = """
 class Model:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import csv
 
 import pytest
+from test_runner import ANSWER_BY_SIGN, code_arena, hand_in
 
-from arena_making import write_answers
+from arena_making import join, write_answers
 from command_line import neuroarena_in
 from neuroarena.competition import open_arena
 from neuroarena.competition.arena import write_about
@@ -15,6 +16,8 @@ from neuroarena.competition.keeping import back_up, restore
 from neuroarena.competition.receipts import read_receipt
 from neuroarena.competition.worker import work
 from neuroarena.errors import InputError
+
+__all__ = ["code_arena"]  # a fixture of the runner's tests
 
 
 @pytest.fixture
@@ -37,6 +40,35 @@ def test_a_restored_competition_goes_on_where_the_backup_was(arena, token, backu
         ]
     assert sorted(row["shown_score"] for row in rows) == pytest.approx([0.8, 0.9])
     assert (restored.vault.folder.stat().st_mode & 0o777, backup.stat().st_mode & 0o777) == (0o700, 0o700)
+
+
+def test_code_that_was_queued_runs_in_the_restored_competition(code_arena, tmp_path, clock):
+    token = join(code_arena, "reds")
+    submission = hand_in(code_arena, token, tmp_path, ANSWER_BY_SIGN)
+    replayed = code_arena.training_folder("commands", "predictions") / "0" / "training" / "examples.parquet"
+    replayed.parent.mkdir(parents=True)
+    replayed.write_bytes(b"public training, with labels")
+    restore(back_up(code_arena, tmp_path / "copy"), tmp_path / "again").store.close()
+    restored = open_arena(tmp_path / "again", clock)
+    work(restored, ["cpu", "scorer"], until_idle=True)
+    assert read_receipt(restored, token, submission)["state"] == "scored"
+    again = restored.folder / replayed.relative_to(code_arena.folder)
+    assert again.read_bytes() == replayed.read_bytes()
+    # Sealed signals are nobody's but the runner's, in the copy too.
+    places = [
+        folder / name for folder in (tmp_path / "copy", restored.folder) for name in ("questions", "training")
+    ]
+    assert {place.stat().st_mode & 0o777 for place in places} == {0o700}
+
+
+def test_a_backup_without_signals_says_what_to_seal_again(code_arena, tmp_path):
+    words = ("admin", "backup", str(code_arena.folder), "copy", "--without-signals")
+    assert neuroarena_in(tmp_path, *words).returncode == 0
+    assert not (tmp_path / "copy" / "questions").exists()
+    ran = neuroarena_in(tmp_path, "admin", "restore", "copy", "again")
+    assert ran.returncode == 0, ran.stderr
+    assert "neuroarena admin seal again commands --data DATA" in ran.stdout
+    assert "neuroarena admin seal again commands --phase sealed --data DATA" in ran.stdout
 
 
 def test_a_damaged_or_missing_file_of_a_backup_is_named_and_nothing_is_restored(backup, tmp_path):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
+import dataclasses
 import zipfile
 from pathlib import Path
 
@@ -23,9 +23,11 @@ from neuroarena.errors import InputError
 from neuroarena.sandbox import Limits
 from neuroarena.scoring import score
 from pipelines import ANSWER_LABEL, DESCRIPTION, TRAIN, audited_benchmark, pipeline_zip
+from stream_toy import RATE_HZ, onset_of, stream_benchmark
+from track_twins import bound
 
 LIMITS = Limits(seconds=120, memory_mb=1500)
-needs_bubblewrap = pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
+needs_bubblewrap = pytest.mark.usefixtures("bwrap")
 
 
 @pytest.fixture(scope="module")
@@ -97,6 +99,42 @@ def test_shuffled_labels_are_the_same_labels_elsewhere(tmp_path, asked):
     )
     assert sorted(plain) == sorted(shuffled)
     assert (plain != shuffled.loc[plain.index]).mean() > 0.3
+
+
+def read_events(folder: Path) -> pd.DataFrame:
+    return pd.read_parquet(folder / "training" / "events.parquet")
+
+
+def test_a_stream_is_trained_on_with_the_events_of_its_training_part_alone(tmp_path):
+    skipped_s = 5.0
+    whole = stream_benchmark()
+    examples = whole.examples.assign(start=round(skipped_s * RATE_HZ))
+    benchmark = dataclasses.replace(whole, make_examples=lambda: examples)
+    (fold,) = benchmark.split("other-people").folds
+    write_fold(benchmark, fold, tmp_path / "plain")
+    events = read_events(tmp_path / "plain").set_index("id")
+    # By the time since the example's first sample, as its signals are.
+    assert events["onset_s"].to_dict() == {person: onset_of(person) - skipped_s for person in fold.train}
+    assert set(events["value"]) == {"tone"}
+    assert not (tmp_path / "plain" / "questions" / "events.parquet").exists()
+    early = dataclasses.replace(whole, make_examples=lambda: whole.examples.assign(stop=round(9 * RATE_HZ)))
+    write_fold(early, fold, tmp_path / "early")
+    assert read_events(tmp_path / "early").empty, "nothing is told of what comes after an example"
+
+
+def test_the_keys_of_a_text_are_told_with_their_moments_and_shuffled_with_the_labels(tmp_path):
+    benchmark = bound("emg/emg2qwerty")
+    (fold,) = benchmark.split(benchmark.splits[0]).folds
+    write_fold(benchmark, fold, tmp_path / "plain")
+    copy_shuffled(tmp_path / "plain", tmp_path / "shuffled", np.random.default_rng(0))
+    plain, shuffled = (read_events(tmp_path / name) for name in ("plain", "shuffled"))
+    known = pd.read_parquet(tmp_path / "plain" / "training" / "examples.parquet").set_index("id")["target"]
+    assert plain.groupby("id")["value"].agg("".join).to_dict() == known.to_dict()
+    assert sorted(plain["value"]) == sorted(shuffled["value"])
+    assert (plain["value"] != shuffled["value"]).mean() > 0.3
+    assert not np.isin(plain["onset_s"], shuffled["onset_s"]).any()
+    lengths = benchmark.examples.set_index("id")["stop"] / benchmark.recording(plain["id"].iloc[0]).rate_hz
+    assert shuffled["onset_s"].between(0, shuffled["id"].map(lengths)).all()
 
 
 def test_sealed_labels_never_enter_a_guest(asked):

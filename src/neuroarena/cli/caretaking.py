@@ -17,12 +17,22 @@ Target = Annotated[Path, typer.Argument(metavar="OUT", help="A new folder.")]
 
 
 @app.command("backup")
-def backup(folder: Folder, target: Target) -> None:
+def backup(
+    folder: Folder,
+    target: Target,
+    without_signals: Annotated[
+        bool,
+        typer.Option(
+            "--without-signals",
+            help="Leave out the signals that code is asked about; admin seal writes them again from the data.",
+        ),
+    ] = False,
+) -> None:
     """Copy a competition into a new folder, consistent also while it is in use; vault and tokens are in it."""
     from neuroarena.competition import open_arena
     from neuroarena.competition.keeping import back_up
 
-    back_up(open_arena(folder), target)
+    back_up(open_arena(folder), target, signals=not without_signals)
     print(f"The backup is in {target}. It holds the truth: keep it as safe as the vault.")
 
 
@@ -42,12 +52,20 @@ def restore(
 ) -> None:
     """Set a competition up from a backup, after hashes and the list of events were verified."""
     from neuroarena.competition.arena import EMBEDDED
-    from neuroarena.competition.keeping import restore, verify_arena
+    from neuroarena.competition.keeping import list_missing_signals, restore, verify_arena
 
-    found = verify_arena(restore(source, folder, database or EMBEDDED, vault))
+    arena = restore(source, folder, database or EMBEDDED, vault)
+    found = verify_arena(arena)
     print(
         f"Restored to {folder}: {found['events']} events, {found['files']} files and {found['scores']} scores verified."
     )
+    for sheet in list_missing_signals(arena):
+        track, _, phase = sheet.partition("@")
+        words = f"{track} --phase {phase}" if phase else track
+        print(
+            f'The signals of "{sheet}" are not in this backup; no code runs on it until: '
+            f"neuroarena admin seal {folder} {words} --data DATA"
+        )
 
 
 @app.command("export")

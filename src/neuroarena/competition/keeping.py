@@ -21,6 +21,7 @@ from neuroarena.competition.arena import (
     DEPLOYMENT,
     EMBEDDED,
     FILE,
+    TRAINING,
     Arena,
     open_arena,
     place_database,
@@ -37,17 +38,29 @@ from neuroarena.errors import InputError, NeuroarenaError
 
 CONTENTS = "backup.json"
 SQLITE_COPY, POSTGRES_COPY = "store.sqlite", "store.dump"
+# Signals that code is asked about and that replays of an audit read: large, and made from the data by `admin seal`.
+SIGNALS = ("questions", TRAINING)
+FOLDERS = ("orders", "artifacts", "public", *SIGNALS)
+PRIVATE = ("vault", "orders", *SIGNALS)
 # Never exported: hashes of secrets say nothing to anybody, and belong nowhere else.
 SECRET_COLUMNS = {("token", "secret_sha256")}
 # People and the secrets they were sent are nobody's data but their own; pages can be made again.
 UNEXPORTED = {"account", "session", "ticket", "page"}
 
 
-def back_up(arena: Arena, target: str | Path) -> Path:
+def back_up(arena: Arena, target: str | Path, *, signals: bool = True) -> Path:
     """Copy a competition into a new folder, consistent also while it is in use.
 
     The store is copied first, then the vault, then the files: a row never refers to something that was not there before
     it, so that the copy has everything that its rows name.
+
+    Parameters
+    ----------
+    arena : Arena
+    target : path
+    signals : bool
+        Whether the signals that code is asked about are copied; without them, tracks that take code are sealed again
+        after a restore.
 
     Raises
     ------
@@ -60,14 +73,13 @@ def back_up(arena: Arena, target: str | Path) -> Path:
     with atomic.building(target) as building:
         _copy_store(arena, building)
         arena.vault.back_up(building / "vault")
-        for name in ("orders", "artifacts", "public"):
-            if (arena.folder / name).exists():
+        for name in FOLDERS:
+            if (arena.folder / name).exists() and (signals or name not in SIGNALS):
                 shutil.copytree(
                     arena.folder / name, building / name, ignore=shutil.ignore_patterns(".*.part")
                 )
         shutil.copyfile(arena.folder / FILE, building / FILE)
-        for private in ("vault", "orders"):
-            (building / private).chmod(0o700)
+        _close_private(building)
         files = {
             str(path.relative_to(building)): _hash(path)
             for path in sorted(building.rglob("*"))
@@ -108,7 +120,7 @@ def restore(
         raise InputError(f"{source}: this is a backup {wanted}.")
     folder.mkdir(parents=True)
     try:
-        for name in ("vault", "orders", "artifacts", "public"):
+        for name in ("vault", *FOLDERS):
             if (source / name).exists() and (name != "vault" or vault is None):
                 shutil.copytree(source / name, folder / name)
         if vault is not None:
@@ -123,8 +135,7 @@ def restore(
         else:
             shutil.copyfile(source / SQLITE_COPY, folder / SQLITE_COPY)
         atomic.write_text(folder / DEPLOYMENT, f"database = {json.dumps(database)}\n")
-        for private in ("vault", "orders"):
-            (folder / private).chmod(0o700)
+        _close_private(folder)
         arena = open_arena(folder)
         verify_arena(arena)
     except BaseException:
@@ -170,6 +181,17 @@ def verify_arena(arena: Arena) -> dict[str, int]:
             if arena.vault.read_scores(run, version, part) is None:
                 raise NeuroarenaError(f"The vault has no unit scores of run {run}.")
     return {"events": n_events, "files": len(files), "scores": len(scored)}
+
+
+def list_missing_signals(arena: Arena) -> list[str]:
+    """List the sheets of tracks that take code whose signals are not in the competition's folder."""
+    return [
+        sheet
+        for sheet in arena.competition.sheets()
+        if "code" in arena.competition.track(sheet.partition("@")[0]).kinds
+        and (arena.public_folder(sheet) / "track.json").exists()
+        and not all(arena.questions_folder(sheet, part).exists() for part in arena.parts(sheet))
+    ]
 
 
 def export(arena: Arena, target: str | Path) -> dict[str, int]:
@@ -258,6 +280,12 @@ def _run_postgres(program: str, address: str, *words: str) -> None:
     if ran.returncode != 0:
         said = ran.stderr.strip().splitlines()
         raise NeuroarenaError(f"{program} failed: {said[-1] if said else ran.returncode}.")
+
+
+def _close_private(folder: Path) -> None:
+    for name in PRIVATE:
+        if (folder / name).exists():
+            (folder / name).chmod(0o700)
 
 
 def _check_files(source: Path) -> None:

@@ -16,6 +16,7 @@ from neuroarena.benchmarks import Benchmark, Fold, Split
 from neuroarena.errors import InputError
 
 TRAINING, QUESTIONS = "training", "questions"
+_EXAMPLES, _EVENTS = "examples.parquet", "events.parquet"
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,8 @@ def write_fold(benchmark: Benchmark, fold: Fold, folder: Path) -> None:
 
     ``training`` and ``questions`` each hold ``examples.parquet``, one row per example with id, subject, session,
     rate_hz, the file of its signals and its row in it; ``signals-N.npy``, float32 (rows, channels, samples); and
-    ``channels-N.parquet``. Only ``training`` has the column target.
+    ``channels-N.parquet``. Only ``training`` has the column target and, for streams whose recordings are annotated,
+    ``events.parquet``: id, onset_s from the example's first sample, duration_s and value.
 
     Parameters
     ----------
@@ -89,13 +91,42 @@ def list_folds(folder: Path) -> list[Path]:
 
 
 def copy_shuffled(folder: Path, target: Path, rng: np.random.Generator) -> None:
-    """Copy what a sandbox reads with the labels of each training part in another order; signals are linked."""
+    """Copy what a sandbox reads with the labels of each training part in another order; signals are linked.
+
+    Events are labels too: their values change places, and each happens at another time of its example. In the places of
+    other examples they would still be told from the signals, because people fall asleep and type in the same order.
+    """
     shutil.copytree(folder, target, copy_function=_link)
-    for table in sorted((target / TRAINING).rglob("examples.parquet")):
+    for table in sorted((target / TRAINING).rglob(_EXAMPLES)):
         known = pd.read_parquet(table)
         order = rng.permutation(len(known))
         table.unlink()
         known.assign(target=known["target"].to_numpy()[order]).to_parquet(table, index=False)
+        events = table.with_name(_EVENTS)
+        if events.exists():
+            shuffled = _shuffle_events(pd.read_parquet(events), _measure_lengths(known, table.parent), rng)
+            events.unlink()
+            shuffled.to_parquet(events, index=False)
+
+
+def _measure_lengths(known: pd.DataFrame, folder: Path) -> dict[str, float]:
+    """Return how many seconds each example lasts."""
+    samples = {
+        number: np.load(folder / f"signals-{number}.npy", mmap_mode="r").shape[-1]
+        for number in known["file"].unique()
+    }
+    columns = (known["id"], known["file"], known["rate_hz"])
+    return {example: samples[number] / rate_hz for example, number, rate_hz in zip(*columns, strict=True)}
+
+
+def _shuffle_events(
+    events: pd.DataFrame, seconds: Mapping[str, float], rng: np.random.Generator
+) -> pd.DataFrame:
+    moved = events.assign(
+        onset_s=rng.random(len(events)) * events["id"].map(seconds).to_numpy(dtype=np.float64),
+        value=events["value"].to_numpy()[rng.permutation(len(events))],
+    )
+    return moved.sort_values(["id", "onset_s"], ignore_index=True)
 
 
 def _link(source: str, target: str) -> None:
@@ -143,7 +174,27 @@ def _write_part(benchmark: Benchmark, ids: Collection[str], folder: Path, *, wit
         if with_targets:
             known["target"] = _targets_of(benchmark, group)
         rows.append(known)
-    pd.concat(rows, ignore_index=True).to_parquet(folder / "examples.parquet", index=False)
+    pd.concat(rows, ignore_index=True).to_parquet(folder / _EXAMPLES, index=False)
+    # As decoders are told them: with the training part of a stream task, never with the test part.
+    if with_targets and benchmark.read_events is not None and benchmark.manifest.stream is not None:
+        _list_events(benchmark, chosen).to_parquet(folder / _EVENTS, index=False)
+
+
+def _list_events(benchmark: Benchmark, examples: pd.DataFrame) -> pd.DataFrame:
+    """Return what is annotated within examples, by the time since the first sample of each."""
+    assert benchmark.read_events is not None
+    found = []
+    for key, group in examples.groupby("recording", sort=True):
+        events, rate_hz = benchmark.read_events(str(key)), benchmark.recording(str(key)).rate_hz
+        for example, start, stop in zip(group["id"], group["start"], group["stop"], strict=True):
+            onset_s = events["onset_s"] - start / rate_hz
+            within = (onset_s < (stop - start) / rate_hz) & (
+                (onset_s >= 0) | (onset_s + events["duration_s"] > 0)
+            )
+            own = events.assign(id=example, onset_s=onset_s, value=events["value"].astype(str))[within]
+            found.append(own[["id", "onset_s", "duration_s", "value"]])
+    joined: pd.DataFrame = pd.concat(found, ignore_index=True)
+    return joined.sort_values(["id", "onset_s"], ignore_index=True)
 
 
 def _equal_lengths(examples: pd.DataFrame) -> Iterable[tuple[str, pd.DataFrame]]:
