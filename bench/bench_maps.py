@@ -28,8 +28,33 @@ FITS = 6
 RATE_HZ, WINDOW, STRIDE = 2048.0, 512, 256
 SPAN = WINDOW + (BINS - 1) * STRIDE
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
-# Bars: with the null, the observed map with its features, and memory.
-FASTER, FASTER_ALONE, MOST_MB = 100, 3, 1000
+FIGURES = {
+    "times_as_fast_with_null": (
+        "120 electrodes x 14 bins x 2 folds x 3,500 examples with 1,000 permutations, times as fast as a loop of "
+        "scikit-learn (processor time, both measured on a sample and scaled)",
+        "at least",
+        100,
+    ),
+    "times_as_fast_observed_with_features": (
+        "the map without a null, features included, times as fast",
+        "at least",
+        3,
+    ),
+    "peak_mb": ("peak memory of a worker, MB", "at most", 1_000),
+    "largest_auroc_difference": (
+        "largest difference from scikit-learn's AUROC (logistic regression, tol 1e-8; 1,750 judged examples)",
+        "at most",
+        1e-4,
+    ),
+    "map_with_null_processor_s": ("processor time of that map, s", "", None),
+    "observed_map_processor_s": ("without its null, s", "", None),
+    "scikit_learn_with_null_h": ("the loop of scikit-learn, h", "", None),
+}
+MUST = (
+    *("times_as_fast_with_null", "times_as_fast_observed_with_features"),
+    *("peak_mb", "largest_auroc_difference"),
+)
+RUNS = 3
 
 
 def main() -> dict[str, Any]:
@@ -40,7 +65,7 @@ def main() -> dict[str, Any]:
     fits = ELECTRODES * BINS * FOLDS
     peer_alone = fits * peer["fit_s"] + ELECTRODES * BINS * peer["features_s"]
     peer_whole = fits * (DRAWS + 1) * peer["fit_s"] + ELECTRODES * BINS * peer["features_s"]
-    figures = {
+    return {
         "grid": f"{ELECTRODES} electrodes x {BINS} bins x {FOLDS} folds x {EXAMPLES} examples",
         "permutations": DRAWS,
         "map_with_null_processor_s": round(whole["processor_s"], 1),
@@ -52,12 +77,6 @@ def main() -> dict[str, Any]:
         "peak_mb": whole["peak_mb"],
         "largest_auroc_difference": peer["difference"],
     }
-    figures["holds"] = bool(
-        figures["times_as_fast_with_null"] >= FASTER
-        and figures["times_as_fast_observed_with_features"] >= FASTER_ALONE
-        and figures["peak_mb"] < MOST_MB
-    )
-    return figures
 
 
 def in_fresh_process(*words: str) -> dict[str, Any]:

@@ -14,8 +14,9 @@ from neuroarena import Benchmark
 from neuroarena.errors import InputError, NeuroarenaError
 from neuroarena.evaluation.engines import Local, make_engine
 from neuroarena.evaluation.evaluate import Interrupted
+from neuroarena.evaluation.shards import Shard
 from neuroarena.maps import read_grid, write_grid
-from neuroarena.maps.compute import compute_map
+from neuroarena.maps.compute import compute_map, compute_map_share
 from neuroarena.maps.job import MapJob
 from neuroarena.maps.settings import MapSettings
 from neuroarena.maps.shifts import correlation_time, draw_shifts, repeats_itself
@@ -110,18 +111,37 @@ def test_processes_and_files_change_no_number(grid, tmp_path):
     assert np.array_equal(read.data["p_cluster"], grid.data["p_cluster"])
 
 
+def _products(cache):
+    return {path.name: path.read_bytes() for path in (cache / "maps").rglob("*") if path.is_file()}
+
+
+def test_shares_of_a_map_assemble_to_the_same_bytes(grid, tmp_path, monkeypatch):
+    monkeypatch.setattr("neuroarena.maps.plan._MOST_ELECTRODES", 1)
+    whole = compute_map([_benchmark()], settings=QUICK, cache=tmp_path / "whole")
+    shared = tmp_path / "shared"
+    shares = [
+        compute_map_share([_benchmark()], settings=QUICK, cache=shared, shard=Shard(number, 2))
+        for number in (1, 2)
+    ]
+    assert sum(each.pieces for each in shares) == shares[0].planned == len(NAMES)
+    assert all(each.pieces for each in shares)
+    assert _products(shared) == _products(tmp_path / "whole")
+    monkeypatch.setattr(MapJob, "run", lambda *_: pytest.fail("computed again"))
+    assembled = compute_map([_benchmark()], settings=QUICK, cache=shared)
+    written = [
+        write_grid(each, tmp_path / f"{n}.nc").read_bytes() for n, each in enumerate((whole, assembled))
+    ]
+    assert written[0] == written[1]
+    assert np.array_equal(assembled.data["p_max"], grid.data["p_max"])
+
+
 @pytest.mark.drill
 def test_slurm_computes_the_same_bytes(grid, cache, tmp_path):
     with running_slurm():
         engine = make_engine("slurm", pack=4, options={"mem_gb": "1"})
         there = compute_map([_benchmark()], settings=QUICK, cache=tmp_path / "slurm", engine=engine)
     compute_map([_benchmark()], settings=QUICK, cache=tmp_path / "local")
-    products = {
-        name: {
-            path.name: path.read_bytes() for path in (tmp_path / name / "maps").rglob("*") if path.is_file()
-        }
-        for name in ("slurm", "local")
-    }
+    products = {name: _products(tmp_path / name) for name in ("slurm", "local")}
     assert products["slurm"]
     assert products["slurm"] == products["local"]
     assert (

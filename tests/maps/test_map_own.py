@@ -50,7 +50,11 @@ def _ask(folder, tmin=-0.2, tmax=0.8, **question):
 def test_the_command_maps_a_file_with_a_table_of_events(tmp_path):
     _write(tmp_path, np.random.default_rng(3).permutation(["standard", "target"] * 30).tolist())
     told = ["--events", "events.tsv", "--target", "kind", "--tmin", "-0.2", "--tmax", "0.8", "--null", "19"]
-    done = neuroarena_in(tmp_path, "map", "--recording", "own_raw.fif", *told, "--out", "map", "--json")
+    words = ["map", "--recording", "own_raw.fif", *told, "--out", "map"]
+    share = neuroarena_in(tmp_path, *words, "--shard", "1/1")
+    assert "its 1 of 1 pieces of the map are in the cache" in share.stdout, share.stderr
+    assert not (tmp_path / "map").exists()
+    done = neuroarena_in(tmp_path, *words, "--json")
     assert done.returncode == 0, done.stderr
     shown = json.loads(done.stdout)["tasks"][0]
     assert (tmp_path / "map" / "index.html").read_text(encoding="utf-8").count("19 draws")

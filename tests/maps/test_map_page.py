@@ -64,6 +64,12 @@ def test_the_page_names_what_is_significant_and_where(page: str):
     assert "When and where: a.edf" in page
 
 
+def test_one_task_has_a_peak_and_no_order(page: str):
+    assert "The dot is the peak of the time course" in page
+    assert "Order of tasks" not in page
+    assert "comes before the column" not in page
+
+
 def test_what_could_not_be_placed_is_said_and_nothing_is_in_a_template(page: str):
     assert "1 of 4 electrodes could not be placed and are in the tables only: sub-01/C3" in page
     assert "No position was guessed" in page

@@ -16,6 +16,7 @@ from neuroarena.cli.output import print_json, print_table
 if TYPE_CHECKING:
     from neuroarena.evaluation.engines import Engine
     from neuroarena.maps.grid import MapGrid
+    from neuroarena.maps.own import OwnQuestion
     from neuroarena.maps.settings import MapSettings
 
 Source = Annotated[
@@ -90,7 +91,7 @@ _OF_BENCHMARKS = ("split", "data", "option")
 _OF_PAGES = ("as_published", "parts")
 _OF_COMPUTING = (
     *("split", "option", "window", "stride", "tmin", "tmax", "features", "null", "seed"),
-    *("workers", "cache", "engine", "engine_option", "pack", "scheduler"),
+    *("workers", "cache", "engine", "engine_option", "pack", "scheduler", "shard"),
 )
 
 
@@ -120,6 +121,7 @@ def map_things(
     engine_option: options.EngineOption = None,
     pack: options.Pack = None,
     scheduler: options.Scheduler = None,
+    shard: options.Shard = None,
     as_published: AsPublished = False,
     label: Label = None,
     parts: With = None,
@@ -127,8 +129,6 @@ def map_things(
 ) -> None:
     """Compute a map of electrodes and time bins with its null, or draw one that was computed."""
     options.check_out(out)
-    own: dict[str, Any] = {"--events": events, "--target": target, "--classes": classes, "--folds": folds}
-    own["--high-pass"] = high_pass
     _check_source(context, source, recording)
     if source is not None and _holds_map(source):
         _draw(source, out, as_json, as_published=as_published, label=label, wanted=parts or [], data=data)
@@ -137,9 +137,18 @@ def map_things(
     elsewhere = {"pack": pack, "scheduler": scheduler, "options": options.parse_values(engine_option or [])}
     told = {"cache": cache, "engine": _choose_engine(engine, workers, elsewhere)}
     if recording is not None:
-        grid = _compute_own(recording, own, settings, told)
+        question = _read_question(target, classes, folds, high_pass)
+        asked = _ask_own(recording, events, question, settings)
     else:
-        grid = _compute(str(source), split, data, option or [], settings, told)
+        asked = _ask(str(source), split, data, option or [], settings)
+    if shard is not None:
+        _compute_share(shard, {**asked, **told}, as_json)
+        return
+    grid = _compute({**asked, **told}, data)
+    if recording is not None:
+        from neuroarena.maps.own import name_source
+
+        grid = name_source(grid, recording, question)
     _finish(grid, out, as_json, drawn=recording is not None, label=label)
 
 
@@ -213,43 +222,66 @@ def _draw(source: str, out: Path, as_json: bool, **told: Any) -> None:
         print(f"Every picture, and what it shows: {page}")
 
 
-def _compute(
-    source: str,
-    split: str | None,
-    data: str | None,
-    option: list[str],
-    settings: MapSettings,
-    told: dict[str, Any],
-) -> MapGrid:
+def _ask(
+    source: str, split: str | None, data: str | None, option: list[str], settings: MapSettings
+) -> dict[str, Any]:
+    """Return what a map of a benchmark is computed from."""
     from neuroarena.benchmarks import load_benchmarks, resolve
     from neuroarena.benchmarks.faces import find_face
-    from neuroarena.evaluation import TerminalProgress
-    from neuroarena.maps.compute import compute_map
 
     sys.path.insert(0, "")  # a benchmark may be given as module:attribute of a file in this folder
     loaded = load_benchmarks(source, data, **options.parse_values(option))
     family = find_face(resolve(source)[0], "maps")
-    with TerminalProgress() as progress:
-        return compute_map(loaded, split, settings, family=family, data=data, progress=progress, **told)
+    return {"benchmarks": loaded, "split": split, "settings": settings, "family": family}
 
 
-def _compute_own(
-    recording: Path, own: dict[str, Any], settings: MapSettings, told: dict[str, Any]
-) -> MapGrid:
+def _read_question(
+    target: str | None, classes: str | None, folds: int | None, high_pass: float | None
+) -> OwnQuestion:
     from neuroarena.errors import InputError
+    from neuroarena.maps.own import FOLDS, OwnQuestion
+
+    if target is None:
+        raise InputError("Say which column of the events is decoded, with --target COLUMN.")
+    names = tuple(each.strip() for each in classes.split(",")) if classes else ()
+    return OwnQuestion(target, names, FOLDS if folds is None else folds, high_pass)
+
+
+def _ask_own(
+    recording: Path, events: Path | None, question: OwnQuestion, settings: MapSettings
+) -> dict[str, Any]:
+    """Return what a map of somebody's own recordings is computed from."""
+    from neuroarena.maps.own import own_benchmark
+
+    benchmark, filled = own_benchmark(recording, events, question, settings)
+    return {"benchmarks": [benchmark], "settings": filled}
+
+
+def _compute(asked: dict[str, Any], data: str | None) -> MapGrid:
     from neuroarena.evaluation import TerminalProgress
     from neuroarena.maps.compute import compute_map
-    from neuroarena.maps.own import FOLDS, OwnQuestion, name_source, own_benchmark
 
-    if own["--target"] is None:
-        raise InputError("Say which column of the events is decoded, with --target COLUMN.")
-    classes = tuple(each.strip() for each in own["--classes"].split(",")) if own["--classes"] else ()
-    folds = FOLDS if own["--folds"] is None else own["--folds"]
-    question = OwnQuestion(own["--target"], classes, folds, own["--high-pass"])
-    benchmark, filled = own_benchmark(recording, own["--events"], question, settings)
     with TerminalProgress() as progress:
-        grid = compute_map([benchmark], settings=filled, progress=progress, **told)
-    return name_source(grid, recording, question)
+        return compute_map(**asked, data=data, progress=progress)
+
+
+def _compute_share(text: str, asked: dict[str, Any], as_json: bool) -> None:
+    """Compute one share of a map into the cache, and say how much it was."""
+    from neuroarena.evaluation import TerminalProgress
+    from neuroarena.evaluation.shards import Shard
+    from neuroarena.maps.compute import compute_map_share
+
+    shard = Shard.parse(text)
+    with TerminalProgress() as progress:
+        done = compute_map_share(**asked, shard=shard, progress=progress)
+    if as_json:
+        told = {"shard": f"{shard.number}/{shard.of}", "pieces": done.pieces, "planned": done.planned}
+        print_json(told)
+        return
+    print(
+        f"Share {shard.number} of {shard.of}: its {done.pieces} of {done.planned} pieces of the map are in the cache. "
+        "When every share is done, the same command without --shard assembles the map."
+    )
 
 
 def _finish(grid: MapGrid, out: Path, as_json: bool, *, drawn: bool, label: str | None) -> None:

@@ -5,9 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Protocol, TypeVar
 
 from neuroarena.errors import InputError
-from neuroarena.evaluation.cell import Cell
+
+
+class Keyed(Protocol):
+    """Work whose product has a name: a cell of a run, or a job of a map."""
+
+    @property
+    def key(self) -> str:
+        """Hexadecimal digits."""
+
+
+Work = TypeVar("Work", bound=Keyed)
 
 
 @dataclass(frozen=True)
@@ -40,6 +51,6 @@ class Shard:
             )
         return cls(int(found[1]), int(found[2]))
 
-    def take(self, cells: Iterable[Cell]) -> list[Cell]:
-        """Return the cells of this share."""
-        return [cell for cell in cells if int(cell.key[:8], 16) % self.of == self.number - 1]
+    def take(self, works: Iterable[Work]) -> list[Work]:
+        """Return the works of this share."""
+        return [work for work in works if int(work.key[:8], 16) % self.of == self.number - 1]

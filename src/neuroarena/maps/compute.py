@@ -16,6 +16,7 @@ from neuroarena.errors import InputError, NeuroarenaError
 from neuroarena.evaluation.engines import Engine, Local, Outcome, run_jobs
 from neuroarena.evaluation.evaluate import Interrupted, working_in
 from neuroarena.evaluation.identity import library_versions
+from neuroarena.evaluation.shards import Shard
 from neuroarena.maps.assembly import GridPart, make_grid
 from neuroarena.maps.grid import MapGrid
 from neuroarena.maps.job import STEPS, JobResult, MapJob, entry_of, read_result
@@ -75,17 +76,12 @@ def compute_map(
     """
     told = family or FamilyMaps()
     chosen = (settings or MapSettings()).filled(told.published)
-    named = name_tasks(benchmarks)
     with working_in(cache, progress) as (folder, shown):
-        planners = [
-            Planner(each, each.split(split or each.splits[0]), chosen, told.begin_s(each), name)
-            for name, each in named.items()
-        ]
-        plans = [planner.plan() for planner in planners]
+        planners, plans = _plan(benchmarks, split, chosen, told)
         sessions = [session for plan in plans for session in plan.sessions]
         electrodes = _place_electrodes(sessions, told, data)
         folder.mkdir(parents=True, exist_ok=True)
-        _run([job for session in sessions for job in session.jobs], folder, engine or Local(), shown)
+        _run(_list_jobs(plans), folder, engine or Local(), shown)
         return make_grid(
             [part for session in sessions for part in _read_parts(session, electrodes, folder)],
             electrodes,
@@ -95,6 +91,56 @@ def compute_map(
             provenance=_provenance(planners, chosen),
             notes=_notes(benchmarks, plans, chosen),
         )
+
+
+@dataclass(frozen=True)
+class MapShare:
+    """What a share of a map held: its pieces (a few electrodes of a session each), and those of the whole map."""
+
+    pieces: int
+    planned: int
+
+
+def compute_map_share(
+    benchmarks: Sequence[Benchmark],
+    split: str | None = None,
+    settings: MapSettings | None = None,
+    *,
+    shard: Shard,
+    family: FamilyMaps | None = None,
+    cache: str | Path | None = None,
+    engine: Engine | None = None,
+    progress: Progress | None = None,
+) -> MapShare:
+    """Compute one share of the pieces of a map and leave them in the cache; nothing else is written.
+
+    When every share is done, :func:`compute_map` with the same arguments finds all of them. Parameters, and what is
+    raised, are those of :func:`compute_map`.
+    """
+    told = family or FamilyMaps()
+    chosen = (settings or MapSettings()).filled(told.published)
+    with working_in(cache, progress) as (folder, shown):
+        jobs = _list_jobs(_plan(benchmarks, split, chosen, told)[1])
+        own = shard.take(jobs)
+        folder.mkdir(parents=True, exist_ok=True)
+        _run(own, folder, engine or Local(), shown)
+        return MapShare(len(own), len(jobs))
+
+
+def _plan(
+    benchmarks: Sequence[Benchmark], split: str | None, settings: MapSettings, family: FamilyMaps
+) -> tuple[list[Planner], list[BenchmarkPlan]]:
+    planners = [
+        Planner(each, each.split(split or each.splits[0]), settings, family.begin_s(each), name)
+        for name, each in name_tasks(benchmarks).items()
+    ]
+    return planners, [planner.plan() for planner in planners]
+
+
+def _list_jobs(plans: Sequence[BenchmarkPlan]) -> list[MapJob]:
+    """Return the jobs of all sessions; each once, also where tasks share it."""
+    jobs = [job for plan in plans for session in plan.sessions for job in session.jobs]
+    return list({job.key: job for job in jobs}.values())
 
 
 def _provenance(planners: Sequence[Planner], settings: MapSettings) -> dict[str, Any]:
@@ -161,10 +207,9 @@ def _place_electrodes(sessions: Sequence[SessionPlan], family: FamilyMaps, data:
 
 def _run(jobs: Sequence[MapJob], cache: Path, engine: Engine, progress: Progress) -> None:
     """Run the jobs that the cache lacks."""
-    distinct = {job.key: job for job in jobs}
     folder = SealedFolder(cache)
     stage, failed = "electrodes", dict[str, str]()
-    total = sum(len(job.electrodes) for job in distinct.values())
+    total = sum(len(job.electrodes) for job in jobs)
 
     def done(outcome: Outcome) -> None:
         assert isinstance(outcome.job, MapJob)
@@ -175,22 +220,20 @@ def _run(jobs: Sequence[MapJob], cache: Path, engine: Engine, progress: Progress
     try:
         for _ in range(_ROUNDS):
             # Reading it all checks it all: a damaged product is set aside and made again.
-            todo = [job for job in distinct.values() if folder.read(entry_of(job.key)) is None]
+            todo = [job for job in jobs if folder.read(entry_of(job.key)) is None]
             if not todo or failed:
                 break
             left = sum(len(job.electrodes) for job in todo)
             progress.begin(stage, total, total - left)
             run_jobs(todo, cache, engine, done)
     except KeyboardInterrupt as interrupt:
-        kept = sum(len(job.electrodes) for job in distinct.values() if job.is_done(cache))
+        kept = sum(len(job.electrodes) for job in jobs if job.is_done(cache))
         raise Interrupted(
             f"Stopped. {kept} of {total} electrodes are kept; run the same command again to go on from there."
         ) from interrupt
     if failed:
         first = next(iter(failed.values()))
-        raise NeuroarenaError(
-            f"{len(failed)} of {len(distinct)} pieces of the map failed; the first: {first}"
-        )
+        raise NeuroarenaError(f"{len(failed)} of {len(jobs)} pieces of the map failed; the first: {first}")
 
 
 def _read_parts(session: SessionPlan, electrodes: pd.DataFrame, cache: Path) -> list[GridPart]:

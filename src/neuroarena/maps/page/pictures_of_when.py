@@ -71,14 +71,10 @@ def _ranking(
 ) -> Picture:
     order = latencies.order
     bounds = latencies.table[["peak_low_s", "peak_high_s"]].to_numpy(dtype=float)
-    word = "starts of windows" if conventions.label_starts else "centres of windows"
     return Picture(
         "order",
-        "Order of tasks",
-        f"Left: the peak of each time course with its 95 % interval ({word}). Right: the probability that the "
-        "row's peak comes before the column's, over draws that all tasks share; equal peaks count half. A task "
-        "whose curve does not rise above its mean more than the null does has no peak to order: it is listed as not "
-        "resolved and left out.",
+        "Order of tasks" if len(names) > 1 else "Peak",
+        _describe_order(len(names), int(np.isfinite(peaks).sum()), conventions),
         lambda: charts.draw_ranking(
             [names[place] for place in order],
             peaks[order],
@@ -87,6 +83,24 @@ def _ranking(
             None if planted is None else [float(planted[place]) for place in order],
             (float(times[0]) - 0.1, float(times[-1]) + 0.1),
         ),
+    )
+
+
+def _describe_order(tasks: int, resolved: int, conventions: Conventions) -> str:
+    """Return what the picture of peaks shows; with fewer than two of them there is no order, and no panel for it."""
+    word = "starts of windows" if conventions.label_starts else "centres of windows"
+    peaks = f"the peak of each time course with its 95 % interval ({word})"
+    if tasks == 1:
+        return f"The dot is the peak of the time course, with its 95 % interval ({word})."
+    unresolved = (
+        "A task whose curve does not rise above its mean more than the null does has no peak to order: it is listed as "
+        "not resolved and left out."
+    )
+    if resolved == 1:
+        return f"Dots: {peaks}. {unresolved} One task alone has a peak, so that there is no order."
+    return (
+        f"Left: {peaks}. Right: the probability that the row's peak comes before the column's, over draws that all "
+        f"tasks share; equal peaks count half. {unresolved}"
     )
 
 

@@ -123,9 +123,11 @@ def draw_ranking(
     """
     left = 0.3 + 0.075 * max(map(len, names))
     resolved = [row for row in range(len(names)) if np.isfinite(peaks_s[row])]
-    side = max(1.6, 0.34 * len(resolved))
-    height = max(side + 1.2, 0.75 + 0.26 * len(names))
-    whole = (left + 4.0 + 0.6 + left + side + 1.0, height)
+    ordered = len(resolved) > 1
+    side = max(1.6, 0.34 * len(resolved)) if ordered else 0.0
+    # Without an order there is no second panel, and no room is left for one.
+    height = max(side + 1.2 if ordered else 1.4, 0.8 + 0.26 * len(names))
+    whole = (left + 4.0 + (0.6 + left + side + 1.0 if ordered else 0.25), height)
     with style():
         figure = new_figure(*whole)
         axes = place(figure, left, 0.55, whole[0] - left - 4.0, 0.25)
@@ -145,7 +147,7 @@ def draw_ranking(
         axes.set_ylim(len(names) - 0.5, -0.5)
         axes.set_xlim(*limits_s)
         axes.set_xlabel(axis_label)
-        if len(resolved) > 1:
+        if ordered:
             _draw_order(
                 figure,
                 whole,
