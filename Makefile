@@ -2,12 +2,14 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet --retries 10 --timeout 60
 # One numerical thread a test process: more of them on the same cores make small problems several times slower.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 # Tests start many interpreters: without bytecode each of them would compile the whole package anew.
 BYTECODE := PYTHONDONTWRITEBYTECODE=
 CORES := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
+# In CI a test that fails is run once more, alone, and called UNSTEADY when it passes.
+PYTEST := $(BIN)/python $(if $(CI),tools/try_again.py,-m pytest)
 
 .PHONY: help demo test drills mutants bench lint types format docs tables screenshots pictures weights clean
 
@@ -34,11 +36,11 @@ demo: $(VENV)/.core ## Simulate data, run four decoders, print a board, write de
 
 test: $(VENV)/.dev ## Everything that is quick
 	@tools/system-packages
-	$(ONE_THREAD) $(BYTECODE) $(BIN)/python -m pytest -n $(CORES) --dist worksteal
+	$(ONE_THREAD) $(BYTECODE) $(PYTEST) -n $(CORES) --dist worksteal
 
 drills: $(VENV)/.dev ## The slow storms, and many more examples of every property
 	@tools/system-packages
-	$(ONE_THREAD) $(BYTECODE) $(BIN)/python -m pytest -n $(CORES) --dist worksteal -m "drill or hypothesis" \
+	$(ONE_THREAD) $(BYTECODE) $(PYTEST) -n $(CORES) --dist worksteal -m "drill or hypothesis" \
 		--hypothesis-profile storm --durations=8
 
 $(VENV)/.mutants: $(VENV)/.dev
