@@ -110,9 +110,9 @@ def describe_pairs(
     ]
 
 
-def count_pairs(ranking: Ranking) -> str:
-    """Return a sentence with the level at which pairs were judged, and how many of them a page shows."""
-    n, shown = len(ranking.judgements), min(len(ranking.pairs), MOST_PAIRS)
+def count_pairs(ranking: Ranking, most: int = MOST_PAIRS) -> str:
+    """Return a sentence with the level at which pairs were judged, and how many of them a page with `most` shows."""
+    n, shown = len(ranking.judgements), min(len(ranking.pairs), most)
     first = (
         f"; the first {shown} of {n:,} shown, neuroarena board --export verdicts writes all"
         if n > shown

@@ -16,6 +16,7 @@ import yaml
 from command_line import neuroarena_in
 from entry_making import EVIL, crowd, suite
 from neuroarena.board import Board, Rules
+from neuroarena.board.descriptions import count_pairs
 from neuroarena.board.site import (
     Content,
     Settings,
@@ -125,6 +126,27 @@ def test_a_board_says_who_leads_and_whether_that_is_real(crowd_site):
         assert team in page
     assert "floor: chance" in page
     assert "2 of 8 cells failed" in page
+
+
+def test_a_suite_names_its_tasks_by_their_titles():
+    plain = suite()
+    titles = {"onset": "Beginning of a sentence", "speech": "Speech", "volume": "Loud or quiet"}
+    entries = [
+        dataclasses.replace(one, manifest=one.manifest.model_copy(update={"title": titles[one.task]}))
+        for one in plain
+    ]
+    board = Board(entries, QUICK)
+    overall = next(one for one in board.everything if one.kind == "overall")
+    assert "onset, speech, volume" in overall.manifest.question
+    content = Content(board, Sources(tuple(entries), (), "ab" * 32, {"results": len(entries)}))
+    assert "Beginning of a sentence, Speech, Loud or quiet" in content.question_of(overall)
+
+
+def test_a_page_that_shows_all_verdicts_does_not_say_that_some_are_missing():
+    ranking = Board(crowd(), QUICK).rankings[0]
+    n = len(ranking.judgements)
+    assert f"the first 2 of {n} shown" in count_pairs(ranking, 2)
+    assert "shown" not in count_pairs(ranking, n)
 
 
 def test_names_of_strangers_stay_text(crowd_site):

@@ -60,7 +60,10 @@ def test_style_and_script_of_a_page_work_from_the_disk(chromium, site, tmp_path)
     dumped = browse(chromium, page, tmp_path, *words)
     assert 'type="search"' in dumped
     assert 'class="sort"' in dumped
-    assert re.search(r'<output class="said">[^<]+ stands above [^<]+</output>', dumped)
+    said = re.search(r'<output class="said">([^<]+ stands above [^<]+)</output>', dumped)[1]
+    # One pair, one interval: the sentence about the first two says what the answer at the top says.
+    ahead = re.search(r'<span class="soft">([\d.]+ \[[^\]]+\]) ahead of', dumped)[1]
+    assert f"by {ahead}, corrected p" in said
 
 
 def test_a_phase_that_ended_after_the_site_was_made_is_over_for_whoever_reads_it(chromium, site, tmp_path):

@@ -55,6 +55,16 @@ def test_nothing_leaves_any_page_and_no_link_leads_nowhere(browser, site, viewpo
                     assert Path(link.removeprefix("file://").split("#")[0]).is_file(), (address, link)
 
 
+def test_a_board_fits_a_laptop_and_shows_every_pair(browser, site):
+    with visiting(browser, viewport={"width": 1280, "height": 800}) as page:
+        for path in sorted(site.glob("boards/simulated-*.html")):
+            page.goto(path.as_uri())
+            hidden = page.evaluate("(e => e.scrollWidth - e.clientWidth)(document.getElementById('ranking'))")
+            assert hidden <= 0, path
+            assert page.locator("table[data-pairs] tbody tr").count() == 66
+            assert "writes all" not in page.inner_text("main")
+
+
 def test_a_board_says_at_a_glance_who_leads_by_how_much_and_whether_that_is_real_without_scripts(
     browser, site
 ):

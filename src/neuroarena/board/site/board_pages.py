@@ -72,7 +72,7 @@ def _view(content: Content, ranking: Ranking) -> dict[str, Any]:
     return {
         "lead": describe_lead(ranking).to_dict(),
         "verdict": verdict(ranking),
-        "question": manifest.readable_question,
+        "question": content.question_of(ranking),
         "contest": describe_heat(content.heats.get(ranking.split)),
         "simulated": ranking.simulated,
         "facts": [
@@ -82,8 +82,8 @@ def _view(content: Content, ranking: Ranking) -> dict[str, Any]:
             ("Judged on", f"{levels_words(ranking)} ({manifest.unit})"),
             ("Benchmark", ranking.benchmark),
             ("Split", heat.split if (heat := content.heats.get(ranking.split)) else ranking.split),
-            ("Last entry", last_update(ranking)),
         ],
+        "updated": last_update(ranking),
         "warnings": ranking.warnings,
         "ticks": axis.ticks(),
         "rows": rows,
@@ -95,9 +95,9 @@ def _view(content: Content, ranking: Ranking) -> dict[str, Any]:
         "matrix": _matrix(content, ranking),
         "pairs": describe_pairs(ranking, ranking.pairs, MOST_PAIRS),
         "pairs_left": max(0, len(ranking.judgements) - MOST_PAIRS),
-        "pairs_words": count_pairs(ranking) if len(ranking.judgements) <= MOST_PAIRS else "",
+        "pairs_words": count_pairs(ranking, MOST_PAIRS) if len(ranking.judgements) <= MOST_PAIRS else "",
         "shares": _shares(content, ranking),
-        "example": work_example(ranking),
+        "example": work_example(ranking, content.question_of(ranking)),
         "citation": _cite(ranking),
         "version": ranking.definition,
         "metric": {"title": metric.title, "undefined": metric.undefined},
@@ -166,6 +166,7 @@ def describe_heat(heat: Heat | None) -> dict[str, Any] | None:
     return {
         "track": heat.track,
         "phase": heat.phase,
+        "submissions": f"{heat.scored} of {heat.received}",
         "description": heat.description,
         "facts": [fact.model_dump() for fact in (submissions, *heat.facts)],
     }

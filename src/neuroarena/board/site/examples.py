@@ -22,8 +22,8 @@ from neuroarena.scoring import COMBINERS, METRICS
 MOST_UNITS = 12
 
 
-def work_example(ranking: Ranking) -> dict[str, Any] | None:
-    """Return a worked example; None where nobody is ranked.
+def work_example(ranking: Ranking, question: str) -> dict[str, Any] | None:
+    """Return a worked example; None where nobody is ranked. The `question` of a suite says how its tasks are combined.
 
     Returns
     -------
@@ -44,7 +44,7 @@ def work_example(ranking: Ranking) -> dict[str, Any] | None:
         "more": max(0, len(finite) - MOST_UNITS),
         "combined": combiner.title
         if ranking.kind == "task"
-        else ranking.manifest.readable_question.rstrip("."),
+        else f"{question[:1].lower()}{question[1:]}".rstrip("."),
         "score": score_text(top["score"]),
         "pair": _work_pair(ranking),
     }

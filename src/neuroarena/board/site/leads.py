@@ -13,7 +13,7 @@ from neuroarena.statistics.verdicts import BETTER, EQUIVALENT, NONE, UNDECIDED
 LOOKS = {BETTER: "sure", EQUIVALENT: "equal", UNDECIDED: "open", NONE: "none"}
 SIGNS = {"sure": "●", "equal": "=", "open": "○", "none": "–"}
 AGAINST_LEADER = {
-    BETTER: "leader is better", EQUIVALENT: "equivalent", UNDECIDED: "undecided", NONE: "no verdict",
+    BETTER: "worse", EQUIVALENT: "equivalent", UNDECIDED: "undecided", NONE: "no verdict",
 }  # fmt: skip
 AGAINST_NEXT = {**AGAINST_LEADER, BETTER: "better"}
 

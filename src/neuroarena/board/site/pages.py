@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -17,7 +18,7 @@ from neuroarena.board.site.contests import Heat
 from neuroarena.board.site.names import assign_slugs
 from neuroarena.board.site.settings import Settings, TextPage, render_markdown
 from neuroarena.board.site.sources import Sources
-from neuroarena.board.wording import rows_of
+from neuroarena.board.wording import clean_name, rows_of
 from neuroarena.statistics.verdicts import BETTER
 
 
@@ -126,6 +127,18 @@ class Content:
         return (
             heat.title if alone or ranking.kind == "overall" else f"{heat.title} · {ranking.manifest.title}"
         )
+
+    def question_of(self, ranking: Ranking) -> str:
+        """Return what a ranking asks, as people read it: a suite names its tasks by their titles."""
+        question = ranking.manifest.readable_question
+        if ranking.kind == "task":
+            return question
+        own = (
+            one for one in self.board.rankings if (one.family, one.split) == (ranking.family, ranking.split)
+        )
+        titles = {one.task: clean_name(one.manifest.title) for one in own}
+        names = "|".join(re.escape(name) for name in sorted(titles, key=len, reverse=True))
+        return re.sub(rf"(?<![\w/-])({names or '(?!)'})(?![\w/-])", lambda found: titles[found[0]], question)
 
     @cached_property
     def frame(self) -> pd.DataFrame:

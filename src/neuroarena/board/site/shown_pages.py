@@ -46,11 +46,11 @@ def describe_shown_lead(heat: Heat) -> dict[str, str]:
     """Return who leads a sealed board by the values that were shown; no verdict can be made from them."""
     first = [row for row in heat.shown or () if row.rank == 1]
     if not first:
-        return {"look": "none", "sign": "–", "words": heat.why, "team": "", "score": ""}
+        return {"look": "none", "sign": "–", "words": heat.why, "team": "", "score": "", "ahead": ""}
     names = ", ".join(clean_name(row.team) for row in first)
     words = "No verdict before the reveal"
     score = format_shown(first[0].shown, count_digits(heat))
-    return {"look": "none", "sign": "–", "words": words, "team": names, "score": score}
+    return {"look": "none", "sign": "–", "words": words, "team": names, "score": score, "ahead": ""}
 
 
 def count_digits(heat: Heat) -> int:

@@ -80,8 +80,9 @@ function addPairs(table) {
       said.textContent = first.value === second.value ? "Choose two entries." : "This pair is only in the table of verdicts.";
       return;
     }
-    const [above, below, delta, , p, verdict] = [...row.cells].map((cell) => cell.textContent.trim());
-    said.textContent = `${above} stands above ${below} by ${delta}, corrected p ${p}: ${verdict}.`;
+    const [above, below, delta, judged, p, verdict] = [...row.cells].map((cell) => cell.textContent.trim());
+    const by = delta.split(" [")[0] + (judged.startsWith("[") ? ` ${judged}` : ""); // the interval that boards show
+    said.textContent = `${above} stands above ${below} by ${by}, corrected p ${p}: ${verdict}.`;
   };
   first.addEventListener("change", update);
   second.addEventListener("change", update);
