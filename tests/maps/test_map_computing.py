@@ -184,18 +184,27 @@ def test_filters_of_a_benchmark_are_applied_and_bins_stay_within_its_windows(cac
 
 def test_slow_labels_and_few_draws_are_said(cache):
     signals, events = _signals(6)
-    events["value"] = np.repeat(["c0", "c1"] * 4, N_EVENTS // 8)
+    lengths = np.array([3, 7, 5, 1, 6, 2, 4, 2]) * N_EVENTS // 30
+    events["value"] = np.repeat(["c0", "c1"] * 4, lengths)
     slow = Benchmark.from_events(
         signals, rate_hz=RATE, events=events, window_s=(0, 1), split="blocked-2-folds", metric="auroc"
     )
     notes = " ".join(compute_map([slow], settings=MapSettings(draws=19), cache=cache).notes)
     assert "change slowly" in notes
+    assert "alternate by a rule" not in notes
     assert "19 draws: no p value is below 0.05" in notes
     events["value"] = ["c0", "c1"] * (N_EVENTS // 2)
     ruled = Benchmark.from_events(
         signals, rate_hz=RATE, events=events, window_s=(0, 1), split="blocked-2-folds", metric="auroc"
     )
     assert "alternate by a rule" in compute_map([ruled], settings=MapSettings(draws=0), cache=cache).notes[0]
+    events["value"] = np.repeat(["c0", "c1"] * 4, N_EVENTS // 8)
+    in_turn = Benchmark.from_events(
+        signals, rate_hz=RATE, events=events, window_s=(0, 1), split="blocked-2-folds", metric="auroc"
+    )
+    notes = " ".join(compute_map([in_turn], settings=MapSettings(draws=0), cache=cache).notes)
+    assert "alternate by a rule" in notes
+    assert "change slowly" not in notes  # p values cannot be both too large and too small
     assert not compute_map([_benchmark()], settings=MapSettings(draws=0), cache=cache).notes
 
 

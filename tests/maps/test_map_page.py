@@ -87,6 +87,26 @@ def test_a_page_says_what_to_doubt(page: str):
     ]
 
 
+def test_captions_say_what_is_significant_and_against_which_null(page: str):
+    captions = re.findall(r"<figcaption>(.*?)</figcaption>", page, re.S)
+    meant = "significant (p at most 0.05 against 39 circular shifts of the labels, corrected over electrodes"
+    assert sum(meant in caption for caption in captions) == 2  # the person's own space, and the flat one
+    assert all("significant" not in caption or meant in caption for caption in captions)
+
+
+def test_a_map_without_a_null_calls_nothing_significant(tmp_path: Path):
+    text = write_map_page(own_grid(draws=0), tmp_path).read_text(encoding="utf-8")
+    captions = re.findall(r"<(?:figcaption|caption)>(.*?)</", text, re.S)
+    assert len(captions) >= 4
+    assert [each for each in captions if "significant" in each or "black ring" in each] == []
+
+
+def test_pictures_are_shown_at_one_size_of_letters(page: str):
+    shown = [(int(width), name) for width, name in re.findall(r'width="(\d+)" src="figures/([^"]+)"', page)]
+    assert len(shown) == page.count("<figure")
+    assert {name: width for width, name in shown}["coverage.png"] < 0.5 * max(shown)[0]
+
+
 def test_names_are_shown_as_they_are_and_nothing_is_executed(page: str):
     assert "up &amp; down" in page
     assert "&lt;b&gt;said&lt;/b&gt;" in page

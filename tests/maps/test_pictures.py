@@ -142,6 +142,32 @@ def test_the_label_of_a_bar_is_no_longer_than_the_bar_beside_two_rows():
     assert label.height <= bar.get_window_extent().height
 
 
+def test_what_is_written_above_a_curve_lies_on_no_band():
+    flat_curve, errors = np.full((1, 14), 0.51), np.full((1, 14), 0.03)
+    figure = charts.draw_curves(CENTRES, flat_curve, errors, ["x"], [0.52], [np.nan])
+    figure.canvas.draw()
+    text = next(each for each in figure.axes[0].texts if each.get_text() == "peak not resolved")
+    top_of_band = figure.axes[0].transData.transform((0.0, 0.54))[1]
+    assert text.get_window_extent().y0 > top_of_band
+
+
+def test_a_bar_says_that_what_is_below_chance_has_the_lowest_colour():
+    figure = FIGURES["film"]()
+    tips = [axes for axes in figure.axes if axes.get_ylabel().startswith("AUROC")]
+    assert tips[0]._colorbar.extend == "min"
+
+
+def test_regions_over_time_are_labelled_as_asked_and_marked_where_significant():
+    marks = np.zeros((2, 14), dtype=bool)
+    marks[1, 3] = True
+    edges = np.linspace(-0.5, 1.25, 15)
+    label = "start of the window, s from the event"
+    drawn = regions.draw_region_bins(COURSES[:2], ["one", "two"], [3, 14], edges, SCALE, marks, label).axes[0]
+    assert drawn.get_xlabel() == label
+    dots = next(line for line in drawn.lines if line.get_marker() == "o")
+    assert [dots.get_xdata()[0], dots.get_ydata()[0]] == [pytest.approx(-0.0625), 1]
+
+
 def test_all_panels_of_a_film_have_one_scale():
     figure = brains.draw_film(XYZ, COURSES, TITLES, SCALE)
     expected = {tuple(colour) for colour in SCALE.colours(COURSES.ravel()).round(6)}

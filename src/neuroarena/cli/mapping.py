@@ -314,16 +314,16 @@ def _print_map(grid: MapGrid, written: Path, as_json: bool, page: Path | None = 
 
 
 def _summarise(grid: MapGrid) -> list[dict[str, object]]:
-    """Return one row per task: how much is significant, and the best cell of the mean over sessions."""
+    """Return one row per task: how much is significant, the best cell of the mean over sessions, and the smallest p."""
     import numpy as np
 
-    from neuroarena.maps.summaries import average_sessions, significant_electrodes
+    from neuroarena.maps.summaries import average_sessions, corrected_p, significant_electrodes
 
     rows: list[dict[str, object]] = []
     for task in grid.tasks:
         values = average_sessions(grid, task)
         electrode, place = np.unravel_index(np.nanargmax(values), values.shape)
-        p = grid.data["p_max"].sel(task=task).values
+        p = corrected_p(grid, task)
         rows.append(
             {
                 "task": task,

@@ -19,7 +19,7 @@ from neuroarena.maps.decoding import FoldLayout
 from neuroarena.maps.job import ItemSource, MapJob
 from neuroarena.maps.labels import label_tasks
 from neuroarena.maps.settings import MapSettings
-from neuroarena.maps.shifts import correlation_time, describe_slow_labels, draw_shifts, repeats_itself
+from neuroarena.maps.shifts import LabelSpeed, correlation_time, describe_labels, draw_shifts, repeats_itself
 from neuroarena.maps.time_axis import TimeAxis
 from neuroarena.recordings import Recording
 from neuroarena.recordings.bids import INTRACRANIAL
@@ -96,7 +96,7 @@ class Planner:
         self.axis = TimeAxis.of(settings, first, length, benchmark.features, begin_s)
         self._several = bool((table.groupby("session")["subject"].nunique() > 1).any())
         self.notes: list[str] = []
-        self._slow: dict[str, list[tuple[str, float, int]]] = {}
+        self._speeds: dict[str, list[LabelSpeed]] = {}
         self._drop_outside()
 
     def plan(self) -> BenchmarkPlan:
@@ -108,8 +108,8 @@ class Planner:
             When training and judged recordings have no electrode in common.
         """
         sessions = [plan for subject, session in self._pairs() if (plan := self._plan(subject, session))]
-        slow = [describe_slow_labels(task, rows) for task, rows in self._slow.items()]
-        return BenchmarkPlan(tuple(sessions), (*self.notes, *(note for note in slow if note)))
+        doubts = [note for task, rows in self._speeds.items() for note in describe_labels(task, rows)]
+        return BenchmarkPlan(tuple(sessions), (*self.notes, *doubts))
 
     def _pairs(self) -> list[tuple[str, str]]:
         judged = {example for fold in self.split.folds for example in fold.test}
@@ -172,12 +172,8 @@ class Planner:
         tau = {task: correlation_time(truth) for task, truth in kept.items()}
         shortest = min(map(len, stretches))
         for task, truth in kept.items():
-            self._slow.setdefault(task, []).append((shown, tau[task], shortest))
-            if repeats_itself(truth[order][stretches[0]]):
-                self.notes.append(
-                    f"{task} in session {shown}: the labels alternate by a rule, so that some shifts reproduce them. "
-                    "The null cannot tell such a design from chance, and p values are too large."
-                )
+            ruled = repeats_itself(truth[order][stretches[0]])
+            self._speeds.setdefault(task, []).append(LabelSpeed(shown, tau[task], shortest, ruled))
         work = _Work(layout, {task: truth[order] for task, truth in kept.items()}, shifts)
         jobs = tuple(self._jobs(items, electrodes, work, f"{self.name} {shown}"))
         return SessionPlan(tuple(kept), shown, subject, electrodes, jobs, int(test.sum()), tau)

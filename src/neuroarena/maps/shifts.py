@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
@@ -88,27 +89,52 @@ def repeats_itself(labels: np.ndarray) -> bool:
     return bool(around[apart[0] : apart[-1] + 1].max() > _REPEATED * around[0])
 
 
-def describe_slow_labels(task: str, sessions: Sequence[tuple[str, float, int]]) -> str | None:
-    """Return a warning where labels are too slow for the shifts of a null; None where they are not.
+@dataclass(frozen=True)
+class LabelSpeed:
+    """How the labels of a task change in one session.
 
-    Parameters
+    Attributes
     ----------
-    task : str
-    sessions : sequence of (session, correlation time, items)
-        Items are those of the shortest stretch that is shifted.
+    session : str
+    tau : float
+        Correlation time, in items.
+    n_items : int
+        Items of the shortest stretch that is shifted.
+    ruled : bool
+        Whether they alternate by a rule.
+    """
+
+    session: str
+    tau: float
+    n_items: int
+    ruled: bool = False
+
+
+def describe_labels(task: str, sessions: Sequence[LabelSpeed]) -> list[str]:
+    """Return warnings where labels alternate by a rule, or are too slow for the shifts of a null.
+
+    A session has at most one of the two: p values cannot be both too large and too small.
 
     Examples
     --------
-    >>> describe_slow_labels("speech", [("1_1", 3.0, 1000), ("1_2", 0.6, 24)]) is None
-    True
+    >>> describe_labels("speech", [LabelSpeed("1_1", 3.0, 1000), LabelSpeed("1_2", 0.6, 24)])
+    []
     """
+    said = []
+    ruled = [each.session for each in sessions if each.ruled]
+    if ruled:
+        said.append(
+            f"{task}: the labels of {len(ruled)} of {len(sessions)} sessions ({', '.join(ruled)}) alternate by a rule, "
+            "so that some shifts reproduce them. The null cannot tell such a design from chance, and p values are too "
+            "large."
+        )
     # Below one item neighbours are independent, however few there are.
-    slow = [each for each in sessions if each[1] > max(1.0, SLOWEST * each[2])]
-    if not slow:
-        return None
-    session, tau, n_items = max(slow, key=lambda each: each[1] / each[2])
-    return (
-        f"{task}: the labels of {len(slow)} of {len(sessions)} sessions change slowly. Those of {session} "
-        f"resemble each other over {tau:.0f} items, and stretches of {n_items} are shifted; above a fiftieth, p values "
-        "are a little too small (at a twentieth, 6 to 8 % false positives at a level of 5 %)."
-    )
+    slow = [each for each in sessions if not each.ruled and each.tau > max(1.0, SLOWEST * each.n_items)]
+    if slow:
+        worst = max(slow, key=lambda each: each.tau / each.n_items)
+        said.append(
+            f"{task}: the labels of {len(slow)} of {len(sessions)} sessions change slowly. Those of {worst.session} "
+            f"resemble each other over {worst.tau:.0f} items, and stretches of {worst.n_items} are shifted; above a "
+            "fiftieth, p values are a little too small (at a twentieth, 6 to 8 % false positives at a level of 5 %)."
+        )
+    return said

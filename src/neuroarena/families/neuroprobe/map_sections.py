@@ -85,8 +85,8 @@ def labels_section(grid: MapGrid, data: str | None) -> Section:
     )
     text = (
         f"Mean absolute correlation between labels of {len(found.tasks)} tasks: {found.mean_absolute:.3f} "
-        f"+- {found.standard_error:.3f} over {found.sessions} sessions. Published, on 12 sessions and 13 tasks: "
-        "0.121 +- 0.019. Where two tasks share their labels, a map of one is a map of the other."
+        f"± {found.standard_error:.3f} over {found.sessions} sessions. Published, on 12 sessions and 13 tasks: "
+        "0.121 ± 0.019. Where two tasks share their labels, a map of one is a map of the other."
     )
     lacking = list(dict.fromkeys(sentence for _, sentences in made for sentence in sentences))
     pictures = (
@@ -94,7 +94,7 @@ def labels_section(grid: MapGrid, data: str | None) -> Section:
             "labels",
             "Labels that go together",
             "Pearson correlation of labels over items that begin at the same sample, the mean over sessions. Onset and "
-            "speech are left out: half of their items are silences.",
+            "speech are left out: half of their items are silences. White: no items of the two begin together.",
             functools.partial(
                 charts.draw_matrix, found.mean, titles, titles, "Pearson correlation of labels", (-1.0, 1.0)
             ),

@@ -11,6 +11,9 @@ import pandas as pd
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+# How atlases are called on the page, by the column of a grid's electrodes.
+ATLASES = {"region_dk": "Desikan-Killiany", "region_destrieux": "Destrieux"}
+
 
 @dataclass(frozen=True)
 class Picture:

@@ -49,6 +49,23 @@ def electrode_findings(grid: MapGrid, task: str, conventions: Conventions) -> pd
     return known.sort_values(["p", "auroc"], ascending=[True, False], ignore_index=True)
 
 
+def describe_significance(grid: MapGrid) -> str:
+    """Return what "significant" means in a caption, with level, null and correction; "" for a map without a null.
+
+    Examples
+    --------
+    >>> from neuroarena.maps import simulate_grid
+    >>> describe_significance(simulate_grid(0, permutations=19))[:67]
+    'significant (p at most 0.05 against 19 circular shifts of the labels'
+    """
+    if not grid.permutations:
+        return ""
+    return (
+        f"significant (p at most {LEVEL:g} against {grid.permutations:,} circular shifts of the labels, corrected over "
+        "electrodes, windows and sessions)"
+    )
+
+
 def planted_counts(grid: MapGrid, task: str, found: pd.DataFrame) -> str:
     """Return how many planted electrodes are among the significant ones; "" where nothing is known to be planted."""
     if "planted" not in grid.data:
@@ -85,7 +102,10 @@ def summary_table(
         rows.append(tuple(row))
     caption = (
         "Significant: p at most 0.05, corrected over electrodes, bins and the sessions of a subject "
-        "(maximum statistic). FDR: electrodes whose false discovery rate is at most 0.05. Peak with its 95 % interval."
+        "(maximum statistic). FDR: electrodes whose false discovery rate is at most 0.05. Peak with its 95 % interval. "
+        f"The null is made of {grid.permutations:,} circular shifts of the labels."
+        if grid.permutations
+        else "The map has no null: nothing was tested."
     )
     return Table(caption, tuple(header), rows)
 

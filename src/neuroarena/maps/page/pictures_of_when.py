@@ -74,7 +74,7 @@ def _ranking(
     return Picture(
         "order",
         "Order of tasks" if len(names) > 1 else "Peak",
-        _describe_order(len(names), int(np.isfinite(peaks).sum()), conventions),
+        f"{_describe_order(len(names), int(np.isfinite(peaks).sum()), conventions)} {conventions.caption}".strip(),
         lambda: charts.draw_ranking(
             [names[place] for place in order],
             peaks[order],

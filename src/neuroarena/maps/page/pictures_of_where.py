@@ -10,8 +10,8 @@ import pandas as pd
 
 from neuroarena.maps.conventions import Conventions
 from neuroarena.maps.grid import MapGrid
-from neuroarena.maps.page.contents import Picture, Section
-from neuroarena.maps.page.findings import electrode_table
+from neuroarena.maps.page.contents import ATLASES, Picture, Section
+from neuroarena.maps.page.findings import describe_significance, electrode_table
 from neuroarena.maps.page.places import Places
 from neuroarena.maps.pictures import brains, flat, glass, regions
 from neuroarena.maps.pictures.scale import Scale
@@ -23,8 +23,6 @@ from neuroarena.maps.summaries import (
     significant_cells,
     significant_electrodes,
 )
-
-_ATLASES = {"region_dk": "Desikan-Killiany", "region_destrieux": "Destrieux"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,16 +87,17 @@ def task_section(
     """Make the section of one task: where, and when and where."""
     stem = f"task{number + 1:02d}"
     times = [f"{time:.3f} s" for time in grid.bins[conventions.time_column]]
+    tested = describe_significance(grid)
     pictures = [
-        *_template_pictures(shown, stem, title, places, scales, times, conventions, grid.permutations > 0),
-        *_own_pictures(shown, stem, title, places, scales, grid.permutations > 0),
+        *_template_pictures(shown, stem, title, places, scales, times, conventions, tested),
+        *_own_pictures(shown, stem, title, places, scales, conventions, tested),
         *_scalp_pictures(grid, shown, stem, title, places, scales, times, conventions),
         *_region_pictures(grid, shown, stem, title, scales, conventions),
     ]
     count = int(found["significant"].sum())
     text = (
-        f"{count} of {len(found)} electrodes are significant."
-        if grid.permutations
+        f"{count} of {len(found)} electrodes are {tested}."
+        if tested
         else "The map has no null: nothing can be called significant."
     )
     return Section(
@@ -128,11 +127,12 @@ def _template_pictures(
     scales: Scales,
     times: list[str],
     conventions: Conventions,
-    tested: bool,
+    tested: str,
 ) -> list[Picture]:
     if not places.in_template.any():
         return []
-    ring = " A black ring marks electrodes that are significant." if tested else ""
+    ring = f" A black ring marks electrodes that are {tested}." if tested else ""
+    larger = f" Larger dots are {tested}." if tested else ""
     marks, cells = (shown.marks, shown.cells) if tested else (None, None)
     word = "Each panel shows one window, named by its " + ("start" if conventions.label_starts else "centre")
     over = "the maximum over sessions" if conventions.same_data else "the mean over sessions"
@@ -147,22 +147,30 @@ def _template_pictures(
         Picture(
             f"{stem}-glass",
             f"{title}: in a glass brain",
-            f"{_describe_values(conventions)} Larger dots are significant. All depths are shown, in MNI152.",
+            f"{_describe_values(conventions)}{larger} All depths are shown, in MNI152.",
             functools.partial(glass.draw_glass, places.mni152, shown.values, scales.electrodes, marks),
         ),
         Picture(
             f"{stem}-film",
             f"{title}: window by window",
-            f"{word}; AUROC is {over}, and all panels share one scale.{ring}",
+            f"{word}; AUROC is {over}, and all panels share one scale.{ring}"
+            + (f" {conventions.caption}" if conventions.caption else ""),
             functools.partial(brains.draw_film, places.mni305, shown.films, times, scales.films, cells),
         ),
     ]
 
 
 def _own_pictures(
-    shown: TaskMap, stem: str, title: str, places: Places, scales: Scales, tested: bool
+    shown: TaskMap,
+    stem: str,
+    title: str,
+    places: Places,
+    scales: Scales,
+    conventions: Conventions,
+    tested: str,
 ) -> list[Picture]:
     made = []
+    ring = f" A black ring marks electrodes that are {tested}." if tested else ""
     for kind, groups, draw in (
         ("own", places.own, flat.draw_subject_space),
         ("flat", places.flat, flat.draw_flat),
@@ -175,8 +183,8 @@ def _own_pictures(
                 Picture(
                     f"{stem}-{kind}{number + 1}",
                     f"{title}: {subject}",
-                    f"Electrodes of {subject} {where}; there is no template, so that no region is named. A black ring "
-                    "marks electrodes that are significant.",
+                    f"{_describe_values(conventions)} Electrodes of {subject} {where}; there is no template, so that "
+                    f"no region is named.{ring}",
                     functools.partial(
                         draw,
                         places.xyz[rows],
@@ -210,12 +218,13 @@ def _scalp_pictures(
     people = grid.electrodes["subject"].iloc[rows].nunique()
     over = f", the mean over {people} subjects" if people > 1 else ""
     word = "start" if conventions.label_starts else "centre"
+    white = f" White dots are {describe_significance(grid)}." if grid.permutations else ""
     return [
         Picture(
             f"{stem}-scalp",
             f"{title}: on the scalp",
             f"AUROC of each channel{over}, interpolated between electrodes; one head per window, named by its "
-            f"{word}, all on one scale. White dots are significant. A topography shows where the signal is seen, "
+            f"{word}, all on one scale.{white} A topography shows where the signal is seen, "
             "not where it comes from.",
             functools.partial(flat.draw_topographies, xyz, values, times, scales.films, marks),
         )
@@ -227,8 +236,13 @@ def _region_pictures(
 ) -> list[Picture]:
     made = []
     chosen = "on the same data" if conventions.same_data else "on other sessions (or folds) than shown"
+    white = (
+        f" A white dot: the region has an electrode that is {describe_significance(grid)}, in that window."
+        if grid.permutations
+        else ""
+    )
     for column, table in shown.by_region.items():
-        atlas = _ATLASES.get(column, column)
+        atlas = ATLASES.get(column, column)
         short = column.removeprefix("region_")
         rule = f"A region stands for the best tenth of its electrodes (at least one), chosen {chosen}."
         on_cortex = dict(zip(table["region"].astype(str), table["auroc"], strict=True))
@@ -243,11 +257,13 @@ def _region_pictures(
                 )
             )
         bins = shown.by_region_bin[column].loc[list(table["region"])]
+        names = grid.electrodes[column].astype(str).to_numpy()
+        marks = np.stack([shown.cells[names == region].any(axis=0) for region in table["region"]])
         made.append(
             Picture(
                 f"{stem}-bins-{short}",
                 f"{title}: regions over time ({atlas})",
-                f"{rule} The number of electrodes is beside the name.",
+                f"{rule} The number of electrodes is beside the name.{white}",
                 functools.partial(
                     regions.draw_region_bins,
                     bins.to_numpy(),
@@ -255,6 +271,8 @@ def _region_pictures(
                     [int(count) for count in table["electrodes"]],
                     bin_edges(grid, conventions),
                     scales.regions,
+                    marks if grid.permutations else None,
+                    conventions.axis_label,
                 ),
             )
         )

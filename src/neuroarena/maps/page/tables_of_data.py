@@ -7,7 +7,7 @@ import functools
 import numpy as np
 
 from neuroarena.maps.grid import MapGrid
-from neuroarena.maps.page.contents import Picture, Section
+from neuroarena.maps.page.contents import ATLASES, Picture, Section
 from neuroarena.maps.pictures import charts
 from neuroarena.maps.summaries import region_overlap, task_coverage
 
@@ -40,7 +40,7 @@ def data_section(grid: MapGrid) -> Section:
             pictures.append(
                 Picture(
                     f"overlap-{short}",
-                    f"Regions that subjects share ({short})",
+                    f"Regions that subjects share ({ATLASES.get(column, short)})",
                     "Regions with electrodes of both subjects, divided by regions with electrodes of either. A "
                     "decoder can only carry over where there is something to carry over to.",
                     functools.partial(

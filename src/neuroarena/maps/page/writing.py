@@ -31,6 +31,8 @@ INDEX, BRAIN = "index.html", "brain.html"
 POLICY = "default-src 'none'; style-src 'self'; img-src 'self'"
 ENOUGH_DRAWS = 1000
 _DOTS_PER_INCH = 160
+# Pixels of the page; letters of 9 points are then as high as those of the text.
+_SHOWN_PER_INCH = 106
 _STAGE = "pictures"
 # Of the provenance, what the page says; all of it is in a file beside it.
 _TOLD = {
@@ -106,7 +108,8 @@ def write_map_page(
     }
     out.mkdir(parents=True, exist_ok=True)
     with building(out / INDEX) as workshop:
-        _draw_all([picture for section in sections for picture in section.pictures], grid, workshop, progress)
+        pictures = [picture for section in sections for picture in section.pictures]
+        context["widths"] = _draw_all(pictures, grid, workshop, progress)
         _write_tables(tables, grid, workshop)
         if places.in_template.any():
             _write_brain(grid, maps, places, scales, titles, workshop)
@@ -132,7 +135,9 @@ def _describe(grid: MapGrid, places: Places, conventions: Conventions) -> dict[s
     }
 
 
-def _draw_all(pictures: Sequence[Picture], grid: MapGrid, folder: Path, progress: Progress) -> None:
+def _draw_all(pictures: Sequence[Picture], grid: MapGrid, folder: Path, progress: Progress) -> dict[str, int]:
+    """Draw all pictures and return how wide each is shown, so that their letters have one size."""
+    widths = {}
     (folder / "figures").mkdir()
     progress.begin(_STAGE, len(pictures))
     for picture in pictures:
@@ -143,7 +148,9 @@ def _draw_all(pictures: Sequence[Picture], grid: MapGrid, folder: Path, progress
             figure.savefig(
                 folder / "figures" / f"{picture.name}.png", dpi=_DOTS_PER_INCH, metadata={"Software": None}
             )
+        widths[picture.name] = round(_SHOWN_PER_INCH * figure.get_figwidth())
         progress.advance(_STAGE)
+    return widths
 
 
 def _write_tables(tables: Mapping[str, pd.DataFrame], grid: MapGrid, folder: Path) -> None:

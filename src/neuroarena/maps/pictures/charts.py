@@ -46,6 +46,8 @@ def draw_curves(
     known = [np.nanmin(curves - errors), np.nanmax(curves + errors), 0.5, *(thresholds or ())]
     low, high = float(np.nanmin(known)), float(np.nanmax(known))
     room = 0.08 * (high - low)
+    # What is written above a curve must not lie on its band.
+    above_all = 2.6 * room if peaks_s is not None and not np.isfinite(peaks_s).all() else room
     with style():
         figure = new_figure(*whole)
         for number, name in enumerate(names):
@@ -68,7 +70,7 @@ def draw_curves(
                 axes.axvline(planted_s[number], color=SIMULATED, linewidth=1.0)
             if peaks_s is not None:
                 _mark_peak(axes, peaks_s[number], centres_s, curves[number])
-            axes.set_ylim(low - room, high + room)
+            axes.set_ylim(low - room, high + above_all)
             axes.set_xlim(centres_s[0] - 0.05, centres_s[-1] + 0.05)
             axes.set_title(name, fontsize=9)
             if column:
@@ -90,7 +92,12 @@ def _draw_curve(axes: Any, centres: np.ndarray, curve: np.ndarray, error: np.nda
 def _mark_peak(axes: Any, peak_s: float, centres: np.ndarray, curve: np.ndarray) -> None:
     if not np.isfinite(peak_s):
         axes.text(
-            0.97, 0.9, "peak not resolved", transform=axes.transAxes, ha="right", fontsize=7, color=GREY
+            *(0.99, 0.99, "peak not resolved"),
+            transform=axes.transAxes,
+            ha="right",
+            va="top",
+            fontsize=7,
+            color=GREY,
         )
         return
     axes.plot(peak_s, np.interp(peak_s, centres, curve), "o", markersize=4.5, color=COLOURS[1])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from neuroarena.drawing import new_figure, place, style
+from neuroarena.drawing import GREY, new_figure, place, style
 from neuroarena.errors import MissingDependency
 from neuroarena.maps.pictures.scale import Scale, add_bar
 
@@ -54,4 +54,6 @@ def draw_glass(
                 marker_size=list(np.where(marked[rows], 30.0, 12.0)),
             )
         add_bar(figure, place(figure, 9.45, 0.35, 0.8, 0.35), scale)
+        if significant is not None:
+            figure.text(0.01, 0.03, "larger dots: significant", fontsize=8, color=GREY)
     return figure

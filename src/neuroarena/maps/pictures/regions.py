@@ -149,7 +149,13 @@ def _name_panels(outlines: Mapping[str, Outline], axes: Axes) -> None:
 
 
 def draw_region_bins(
-    values: np.ndarray, regions: Sequence[str], counts: Sequence[int], edges_s: Sequence[float], scale: Scale
+    values: np.ndarray,
+    regions: Sequence[str],
+    counts: Sequence[int],
+    edges_s: Sequence[float],
+    scale: Scale,
+    significant: np.ndarray | None = None,
+    axis_label: str = "centre of the window, s from the event",
 ) -> Figure:
     """Draw regions as rows and time bins as columns.
 
@@ -160,8 +166,11 @@ def draw_region_bins(
     counts : sequence of int
         Electrodes of each region, written beside its name.
     edges_s : sequence of float
-        Bins + 1 edges between the centres of the windows, in seconds.
+        Bins + 1 edges between the times of the windows, in seconds.
     scale : Scale
+    significant : bool array (regions, bins), optional
+        Marked by a white dot.
+    axis_label : str
     """
     names = [f"{region} ({count})" for region, count in zip(regions, counts, strict=True)]
     left = 0.25 + 0.072 * max(map(len, names))
@@ -183,7 +192,19 @@ def draw_region_bins(
         axes.axvline(0.0, color="white", linewidth=0.8, linestyle=":")
         axes.set_yticks(np.arange(len(names)), names, fontsize=8)
         axes.invert_yaxis()
-        axes.set_xlabel("centre of the window, s from the event")
+        axes.set_xlabel(axis_label)
+        if significant is not None:
+            middles = (np.asarray(edges_s)[1:] + np.asarray(edges_s)[:-1]) / 2
+            rows, bins = np.nonzero(significant)
+            axes.plot(
+                middles[bins],
+                rows,
+                "o",
+                markersize=3,
+                markerfacecolor="white",
+                markeredgecolor="black",
+                markeredgewidth=0.6,
+            )
         tall = min(2.2, height - 0.85)
         add_bar(figure, place(figure, whole[0] - 0.95, height - 0.25 - tall, 0.8, 0.25), scale)
     return figure

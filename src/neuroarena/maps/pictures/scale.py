@@ -94,7 +94,9 @@ def add_bar(figure: Figure, axes: Axes, scale: Scale) -> None:
     import matplotlib
     from matplotlib.cm import ScalarMappable
 
-    bar = figure.colorbar(ScalarMappable(scale.norm(), matplotlib.colormaps[scale.colormap]), cax=axes)
+    painted = ScalarMappable(scale.norm(), matplotlib.colormaps[scale.colormap])
+    # An area below chance has the colour of the lower end; the arrow says so.
+    bar = figure.colorbar(painted, cax=axes, extend="neither" if scale.colormap == DIVERGING else "min")
     bar.set_label(scale.label)
     ticks = (
         [tick for tick in PUBLISHED_TICKS if scale.low <= tick <= scale.high] if scale.logarithmic else None
