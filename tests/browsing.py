@@ -13,6 +13,8 @@ FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 )  # fmt: skip
+# For whatever a page is asked: it goes on as soon as it is there.
+PATIENCE_MS = 300_000
 DESKTOP, PHONE = {"width": 1400, "height": 900}, {"width": 390, "height": 844}
 # How far something reaches beyond the right edge, where it does not scroll by itself.
 OVERHANG = """() => {
@@ -27,7 +29,7 @@ OVERHANG = """() => {
 def browsing(chromium: str) -> Iterator[Browser]:
     """Start a browser; it is ended with the context."""
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=list(FLAGS))
+        browser = playwright.chromium.launch(executable_path=chromium, args=list(FLAGS), timeout=PATIENCE_MS)
         yield browser
         browser.close()
 
@@ -36,6 +38,7 @@ def browsing(chromium: str) -> Iterator[Browser]:
 def visiting(browser: Browser, **options: Any) -> Iterator[Page]:
     """Open a page in a context of its own, and fail when it complains: an error, or something its policy forbids."""
     context = browser.new_context(**{"viewport": DESKTOP, **options})
+    context.set_default_timeout(PATIENCE_MS)
     page = context.new_page()
     complaints: list[str] = []
     page.on("pageerror", lambda error: complaints.append(str(error)))

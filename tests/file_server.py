@@ -18,8 +18,8 @@ import pytest
 from neuroarena.datasets.download import Patience
 from neuroarena.datasets.fetch_plan import FetchPlan, RemoteFile
 
-PATIENCE = Patience(attempts=3, wait_s=0.01, timeout_s=5)
-HASTE = Patience(attempts=1, wait_s=0.01, timeout_s=5)
+PATIENCE = Patience(attempts=3, wait_s=0.01, timeout_s=120)
+HASTE = Patience(attempts=1, wait_s=0.01, timeout_s=120)
 
 
 @dataclass

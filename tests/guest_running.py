@@ -13,7 +13,7 @@ from neuroarena.sandbox import Limits, Outcome, run_isolated
 
 def run(source: str, *arguments: str, isolation: str = "bubblewrap", **options) -> Outcome:
     command = [sys.executable, "-I", "-c", textwrap.dedent(source), *arguments]
-    options.setdefault("limits", Limits(seconds=60, memory_mb=500, output_mb=5, processes=24))
+    options.setdefault("limits", Limits(seconds=300, memory_mb=500, output_mb=5, processes=24))
     return run_isolated(command, isolation=isolation, **options)
 
 
@@ -29,7 +29,7 @@ def alive(mark: str) -> list[int]:
     return found
 
 
-def gone(mark: str, patience_s: float = 10.0) -> bool:
+def gone(mark: str, patience_s: float = 120.0) -> bool:
     end = time.monotonic() + patience_s
     while alive(mark) and time.monotonic() < end:
         time.sleep(0.05)

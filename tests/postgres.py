@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 
 SETTINGS = ("listen_addresses=''", "fsync=off", "max_connections=80", "shared_buffers=16MB")
+# How long pg_ctl waits; it ends as soon as the server is there.
+PATIENCE = ("-t", "600")
 
 
 @contextlib.contextmanager
@@ -51,13 +53,13 @@ def running_postgres(host: str | None = None, port: int = 5432, network: str = "
             with open(data / "pg_hba.conf", "a", encoding="utf-8") as rules:
                 rules.write(f"host all all {network} trust\n")
             options += f" -c listen_addresses={host} -c port={port}"
-        run(programs / "pg_ctl", "-D", data, "-w", "-o", options, "-l", folder / "log", "start")
+        run(programs / "pg_ctl", "-D", data, "-w", *PATIENCE, "-o", options, "-l", folder / "log", "start")
         yield f"postgresql+psycopg://arena@{'' if host is None else f'{host}:{port}'}/postgres" + (
             f"?host={folder}" if host is None else ""
         )
     finally:
         if (data / "postmaster.pid").exists():
-            run(programs / "pg_ctl", "-D", data, "-m", "immediate", "stop")
+            run(programs / "pg_ctl", "-D", data, "-m", "immediate", *PATIENCE, "stop")
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -65,7 +67,18 @@ def restart_postgres(address: str) -> None:
     """Restart a database of :func:`running_postgres` as if its machine had lost power."""
     programs, folder = find_programs(), Path(address.partition("host=")[2])
     assert programs is not None
-    words = ("-D", folder / "data", "-m", "immediate", "-w", "-o", options_of(folder), "-l", folder / "log")
+    words = (
+        "-D",
+        folder / "data",
+        "-m",
+        "immediate",
+        "-w",
+        *PATIENCE,
+        "-o",
+        options_of(folder),
+        "-l",
+        folder / "log",
+    )
     run(programs / "pg_ctl", *words, "restart")
 
 

@@ -24,10 +24,11 @@ def running(arena: Arena, settings: Settings | None = None) -> Iterator[str]:
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
     try:
-        while not server.started:
+        while not server.started and thread.is_alive():
             time.sleep(0.01)
+        assert server.started
         yield f"http://127.0.0.1:{listening.getsockname()[1]}"
     finally:
         server.should_exit = True
-        thread.join(10)
+        thread.join(120)
         listening.close()

@@ -17,6 +17,8 @@ from pathlib import Path
 
 import pytest
 
+from ports import find_free_ports
+
 PROGRAMS = ("slurmctld", "slurmd", "munged", "sbatch", "scontrol")
 NODES = ("n1", "n2")
 CONFIGURATION = """\
@@ -25,7 +27,7 @@ SlurmctldHost={host}(127.0.0.1)
 SlurmUser=root
 SlurmdUser=root
 AuthType=auth/munge
-AuthInfo=socket={folder}/munge.sock,cred_expire=5
+AuthInfo=socket={folder}/munge.sock,cred_expire={lifetime_s}
 SlurmctldPort={ports[0]}
 SlurmctldPidFile={folder}/slurmctld.pid
 SlurmdPidFile={folder}/slurmd-%n.pid
@@ -40,7 +42,8 @@ SelectTypeParameters=CR_Core_Memory
 SchedulerParameters=sched_interval=1,sched_min_interval=0,batch_sched_delay=0
 MaxArraySize=20001
 ReturnToService=2
-SlurmdTimeout=10
+SlurmdTimeout=30
+MessageTimeout=60
 KillWait=5
 NodeName=n1 NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[1]} CPUs=2 RealMemory=4000
 NodeName=n2 NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[2]} CPUs=2 RealMemory=4000
@@ -76,7 +79,7 @@ class Cluster:
         """Return what is queued or running, one job a line."""
         return subprocess.run(["squeue", "-h"], capture_output=True, text=True).stdout
 
-    def wait_until_empty(self, seconds: float = 60) -> bool:
+    def wait_until_empty(self, seconds: float = 300) -> bool:
         """Return whether no job is queued or running any more before the time is up."""
         deadline = time.monotonic() + seconds
         while self.list_jobs() and time.monotonic() < deadline:
@@ -91,8 +94,11 @@ class Cluster:
 
 
 @contextlib.contextmanager
-def running_slurm() -> Iterator[Cluster]:
-    """Start Slurm and yield it, with the environment set; a missing one skips the test, and fails it in CI."""
+def running_slurm(lifetime_s: int = 120) -> Iterator[Cluster]:
+    """Start Slurm and yield it, with the environment set; a missing one skips the test, and fails it in CI.
+
+    What is asked of a node must arrive within `lifetime_s`; a job that is queued again waits as long.
+    """
     missing = [program for program in PROGRAMS if shutil.which(program) is None]
     if missing or os.geteuid() != 0:
         lacks = ", ".join(missing) or "root"
@@ -104,7 +110,7 @@ def running_slurm() -> Iterator[Cluster]:
     folder.chmod(0o755)
     before = dict(os.environ)
     try:
-        _start(folder)
+        _start(folder, lifetime_s)
         yield Cluster(folder)
     finally:
         os.environ.clear()
@@ -113,14 +119,14 @@ def running_slurm() -> Iterator[Cluster]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _start(folder: Path) -> None:
+def _start(folder: Path, lifetime_s: int) -> None:
     for name in ("state", "log", "bin", *(f"spool-{node}" for node in NODES)):
         (folder / name).mkdir()
     key = folder / "munge.key"
     key.write_bytes(os.urandom(1024))
     key.chmod(stat.S_IRUSR)
     host = socket.gethostname().partition(".")[0]
-    text = CONFIGURATION.format(host=host, folder=folder, ports=_free_ports(3))
+    text = CONFIGURATION.format(host=host, folder=folder, ports=find_free_ports(3), lifetime_s=lifetime_s)
     (folder / "slurm.conf").write_text(text)
     shim = folder / "bin" / "sacct"
     shim.write_text(SACCT)
@@ -139,7 +145,7 @@ def _start(folder: Path) -> None:
     _run("slurmctld", "-c", "-f", folder / "slurm.conf")
     for node in NODES:
         _run("slurmd", "-N", node, "-f", folder / "slurm.conf")
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     while (
         subprocess.run(
             ["sinfo", "-h", "-t", "idle", "-o", "%D"], capture_output=True, text=True
@@ -161,17 +167,6 @@ def _stop(folder: Path) -> None:
 def _run(*words: object) -> None:
     done = subprocess.run([str(word) for word in words], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-
-
-def _free_ports(n: int) -> list[int]:
-    sockets = [socket.socket() for _ in range(n)]
-    try:
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        return [each.getsockname()[1] for each in sockets]
-    finally:
-        for each in sockets:
-            each.close()
 
 
 def _processes_of(folder: Path, node: str) -> list[int]:

@@ -21,7 +21,7 @@ from neuroarena.competition.arena import open_arena
 from neuroarena.competition.store import Store
 from neuroarena.competition.worker import work
 
-LEASE = datetime.timedelta(seconds=2)
+LEASE = datetime.timedelta(seconds=4)
 # What a worker writes; a storm kills one after each of them.
 TRANSITIONS = ("checked", "queued", "refused", "scoring", "scored")
 
@@ -36,7 +36,7 @@ def start_worker(folder: Path, dies_after: str | None = None, times: int = 1) ->
 def stop_worker(process: BaseProcess) -> None:
     """Ask a worker to end, and make it end if it does not."""
     process.terminate()
-    process.join(5)
+    process.join(30)
     if process.is_alive():
         process.kill()
         process.join()

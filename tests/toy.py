@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -148,12 +150,43 @@ def toy_linear() -> Linear:
     return Linear(FeatureChain((Laplacian(),)))
 
 
+# Where it is set, only so many cells of a `Slow` are computed until a file is there: "number:path".
+GATE = "NEUROARENA_TEST_GATE"
+
+
+def describe_gate(folder: Path, free: int) -> str:
+    """Return what `GATE` has to be so that all cells but the first few wait for :func:`open_gate`."""
+    return f"{free}:{folder / f'gate-{os.urandom(4).hex()}'}"
+
+
+def open_gate(gate: str) -> None:
+    """Let all cells go on."""
+    Path(f"{gate.partition(':')[2]}.open").touch()
+
+
+def wait_at_gate() -> None:
+    """Count this cell, and wait if it is none of the first; for ten minutes at most, lest a failed test never end."""
+    if GATE not in os.environ:
+        return
+    free, _, path = os.environ[GATE].partition(":")
+    counter = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    os.write(counter, b".")
+    number = os.lseek(counter, 0, os.SEEK_CUR)
+    os.close(counter)
+    for _ in range(12_000):
+        if number <= int(free) or Path(f"{path}.open").exists():
+            return
+        time.sleep(0.05)
+
+
 @dataclass
 class Slow(Mean):
-    """The same answers, a little later."""
+    """The same answers, a little later, or not before a gate is opened."""
+
+    def fit(self, train: Part, validation: Part | None = None, context: Context | None = None) -> Mean:
+        wait_at_gate()
+        return super().fit(train, validation, context)
 
     def predict(self, test: Part) -> np.ndarray:
-        import time
-
         time.sleep(0.4)
         return super().predict(test)

@@ -41,7 +41,7 @@ def browse(chromium: str, address: str, folder: Path, *words: str) -> subprocess
     ]
     quiet += ["--disable-component-update", "--disable-sync", f"--user-data-dir={folder / 'profile'}"]
     command = [chromium, *quiet, *words, address]
-    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=600)
 
 
 @pytest.mark.parametrize("width", [1200, 420])

@@ -267,7 +267,7 @@ def test_letters_are_sent_by_smtp_and_a_dead_server_is_logged_without_the_secret
     settings = SimpleNamespace(**{**MAIL, "backend": "smtp", "host": "127.0.0.1", "port": port})
     letter = Letter("ada@example.org", "A new password", "http://arena.test/reset?ticket=SECRET\n")
     make_sender(settings, tmp_path)(letter)
-    thread.join(10)
+    thread.join(120)
     server.close()
     assert b"rcpt TO:<ada@example.org>" in b"".join(taken)
     assert b"ticket=SECRET" in b"".join(taken)

@@ -150,7 +150,7 @@ def test_08_a_guest_that_never_ends_is_killed_at_its_time_limit():
     code = "import signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nwhile True: time.sleep(1)"
     outcome = run_isolated([sys.executable, "-I", "-c", code, mark], limits=Limits(seconds=0.5))
     assert outcome.status == "time"
-    end = time.monotonic() + 10
+    end = time.monotonic() + 120
     while commands_with(mark) and time.monotonic() < end:
         time.sleep(0.05)
     assert commands_with(mark) == []

@@ -92,14 +92,14 @@ def test_a_time_limit_on_a_machine_that_became_slow_is_ours_once_and_theirs_the_
 ):
     for module in (runner, worker):
         monkeypatch.setattr(module, "require_walls", lambda hidden: None)
-    arena = make_arena(tmp_path, clock, CODE_FILE.replace("seconds = 60", "seconds = 1.5"))
+    arena = make_arena(tmp_path, clock, CODE_FILE.replace("seconds = 600", "seconds = 1.5"))
     for sheet in arena.competition.sheets():
         write_questions(sealed_signals(make_truth()), arena.questions_folder(sheet))
     token = join(arena, "reds")
-    late = hand_in(arena, token, tmp_path, "import time; time.sleep(9)")
+    late = hand_in(arena, token, tmp_path, "import time; time.sleep(900)")
     pinned = machines.pin_reference(arena)
     with monkeypatch.context() as patch:
-        slow = f"import time; time.sleep({pinned})\n{reference_job.SOURCE}"
+        slow = f"import time; time.sleep({1.5 * pinned})\n{reference_job.SOURCE}"
         patch.setattr(reference_job, "SOURCE", slow)
         work(arena, ["cpu"], until_idle=True)
         receipt = read_receipt(arena, token, late)

@@ -26,7 +26,7 @@ from pipelines import ANSWER_LABEL, DESCRIPTION, TRAIN, audited_benchmark, pipel
 from stream_toy import RATE_HZ, onset_of, stream_benchmark
 from track_twins import bound
 
-LIMITS = Limits(seconds=120, memory_mb=1500)
+LIMITS = Limits(seconds=400, memory_mb=1500)
 needs_bubblewrap = pytest.mark.usefixtures("bwrap")
 
 
@@ -151,7 +151,7 @@ FAILURES = {
     "pass": "wrote no predictions.parquet",
     "import sys; open(sys.argv[3], 'w').write('nonsense')": "predictions are refused",
     "import os, sys; os.symlink('/etc/passwd', sys.argv[3])": "wrote no predictions.parquet",
-    "import time; time.sleep(100)": "ended with time",
+    "import time; time.sleep(1000)": "ended with time",
     "import socket; socket.create_connection(('127.0.0.1', 80), 2)": "ended with failed",
     "import neuroarena.scoring": "ended with failed",
 }
@@ -161,7 +161,9 @@ FAILURES = {
 @pytest.mark.parametrize("script", FAILURES)
 def test_a_replay_that_does_not_run_says_why(tmp_path, asked, data, script):
     def replay_and_read() -> None:
-        made = run(tmp_path, data, script, limits=Limits(seconds=3, memory_mb=500))
+        made = run(
+            tmp_path, data, script, limits=Limits(seconds=2 if "sleep" in script else 300, memory_mb=500)
+        )
         join_predictions(made, data, asked[0].manifest)
 
     with pytest.raises(ReplayFailed, match=FAILURES[script]) as failed:

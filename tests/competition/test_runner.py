@@ -34,7 +34,7 @@ def load_model(meta):
 ANSWER_BY_SIGN = "return ['left' if X.mean() > 0 else 'right']"
 CODE_FILE = FILE.replace(
     'benchmark = "bci/commands"\n',
-    'benchmark = "bci/commands"\nkinds = ["predictions", "code"]\n\n[tracks.code]\nmemory_mb = 600\nseconds = 60\n',
+    'benchmark = "bci/commands"\nkinds = ["predictions", "code"]\n\n[tracks.code]\nmemory_mb = 600\nseconds = 600\n',
     1,
 )
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -22,14 +21,18 @@ from neuroarena.competition.events import verify_events
 from neuroarena.competition.intake import submit
 from neuroarena.competition.store import make_engine, read_clock
 from neuroarena.competition.tables import PUBLIC_SCORE, RUN, TRANSITION
+from ports import find_free_ports
 from postgres import running_postgres
 
-HOST, NETWORK = "10.213.77.1", "10.213.77.0/24"
+# Of this process: a run that was killed may have left its bridge.
+NET = f"10.{200 + os.getpid() // 250 % 50}.{os.getpid() % 250}"
+HOST, NETWORK = f"{NET}.1", f"{NET}.0/24"
+PATIENCE_S = 400
 WORKER = """
 import datetime, sys
 from neuroarena.competition.arena import open_arena
 from neuroarena.competition.worker import work
-work(open_arena(sys.argv[1]), ["intake", "scorer"], lease=datetime.timedelta(seconds=3), duties=False)
+work(open_arena(sys.argv[1]), ["intake", "scorer"], lease=datetime.timedelta(seconds=8), duties=False)
 """
 
 
@@ -42,10 +45,10 @@ class Machine:
 
     def __init__(self, number: int) -> None:
         self.name, self.cable = f"arena-{os.getpid()}-{number}", f"na{os.getpid() % 100000}-{number}"
-        self.bridge = f"nb{os.getpid() % 100000}"
+        self.bridge, self.address = f"nb{os.getpid() % 100000}", f"{NET}.{number + 10}"
         ip("netns", "add", self.name)
         ip("link", "add", self.cable, "type", "veth", "peer", "name", "eth0", "netns", self.name)
-        ip("-n", self.name, "addr", "add", f"10.213.77.{number + 10}/24", "dev", "eth0")
+        ip("-n", self.name, "addr", "add", f"{self.address}/24", "dev", "eth0")
         ip("-n", self.name, "link", "set", "eth0", "up")
         ip("link", "set", self.cable, "up")
         self.plug_in()
@@ -82,10 +85,11 @@ def two_machines() -> Iterator[tuple[Machine, Machine]]:
         subprocess.run(["ip", "link", "del", bridge], check=False, capture_output=True)
 
 
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
+def count_statements_of(arena: Arena, machine: Machine) -> int:
+    """Count what the database is doing for a machine."""
+    with arena.store.reading() as connection:
+        asked = "select count(*) from pg_stat_activity where state = 'active' and client_addr = '{}'"
+        return int(connection.exec_driver_sql(asked.format(machine.address)).scalar_one())
 
 
 def ended_by(arena: Arena, worker: subprocess.Popen[bytes]) -> int:
@@ -116,7 +120,7 @@ def can_make_namespaces() -> bool:
 def test_a_machine_that_is_cut_off_and_comes_back_loses_and_doubles_nothing(tmp_path: Path):
     if not can_make_namespaces():
         pytest.skip("network namespaces need root and ip (Debian package iproute2)")
-    port = free_port()
+    (port,) = find_free_ports(1)
     with two_machines() as (one, other), running_postgres(HOST, port, NETWORK) as database:
         arena = make_arena(tmp_path, read_clock, ALWAYS_OPEN, database)
         tokens = [join(arena, f"team {number}") for number in range(4)]
@@ -132,19 +136,19 @@ def test_a_machine_that_is_cut_off_and_comes_back_loses_and_doubles_nothing(tmp_
         workers = [one.start_worker(arena), other.start_worker(arena)]
         try:
             post(30)
-            wait_for("both machines work", 90, lambda: all(ended_by(arena, each) for each in workers))
+            wait_for("both machines work", PATIENCE_S, lambda: all(ended_by(arena, each) for each in workers))
             one.cut_off()
-            time.sleep(1)
+            wait_for("what had arrived is done", PATIENCE_S, lambda: not count_statements_of(arena, one))
             before = ended_by(arena, workers[0])
             post(30)
-            wait_for("the other machine does what is left", 90, all_ended)
+            wait_for("the other machine does what is left", PATIENCE_S, all_ended)
             assert ended_by(arena, workers[0]) == before
             assert workers[0].poll() is None
             one.plug_in()
             workers[1].kill()
             workers[1].wait()
             post(10)
-            wait_for("the machine that came back works again", 90, all_ended)
+            wait_for("the machine that came back works again", PATIENCE_S, all_ended)
             assert ended_by(arena, workers[0]) > before
         finally:
             for each in workers:
@@ -159,7 +163,7 @@ def test_a_machine_that_is_cut_off_and_comes_back_loses_and_doubles_nothing(tmp_
 
 
 def test_a_database_drops_a_machine_that_is_silent_unless_its_address_says_otherwise():
-    with running_postgres("127.0.0.1", free_port(), "127.0.0.1/32") as address:
+    with running_postgres("127.0.0.1", *find_free_ports(1), "127.0.0.1/32") as address:
         for query, patience in (("", "25000"), ("?options=-c%20tcp_user_timeout%3D7000", "7000")):
             engine = make_engine(address + query)
             with engine.connect() as connection:

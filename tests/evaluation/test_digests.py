@@ -117,7 +117,7 @@ def test_two_that_finish_at_once_keep_one_result_and_both_return_it(result, tmp_
 
     def wait_and_write(path, value):
         write_json(path, value)
-        together.wait(timeout=30)
+        together.wait(timeout=300)
 
     monkeypatch.setattr(results, "write_json", wait_and_write)
     returned: list = []

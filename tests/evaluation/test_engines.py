@@ -22,7 +22,7 @@ from neuroarena.evaluation.evaluate import Interrupted, compute_shard
 from neuroarena.evaluation.plan import plan_runs
 from neuroarena.evaluation.shards import Shard
 from slurm import Cluster, running_slurm
-from toy import Fragile, Mean, Slow, toy_benchmark
+from toy import GATE, Fragile, Mean, Slow, describe_gate, open_gate, toy_benchmark
 from track_twins import twin
 
 
@@ -134,10 +134,11 @@ def test_a_cell_that_raises_fails_alone_in_its_pack(tmp_path):
 
 
 @pytest.mark.drill
-def test_dask_leaves_the_same_cache_although_a_worker_is_killed(tmp_path):
+def test_dask_leaves_the_same_cache_although_a_worker_is_killed(tmp_path, monkeypatch):
     local = evaluate(Slow(), toy_benchmark(), "within", cache=tmp_path / "local")
     engine = make_engine("dask", workers=2, pack=1)
-    threading.Thread(target=kill_a_child_after_cells, args=(tmp_path / "dask", 2)).start()
+    monkeypatch.setenv(GATE, gate := describe_gate(tmp_path, 3))
+    threading.Thread(target=kill_a_child_after_cells, args=(tmp_path / "dask", 2, gate)).start()
     there = evaluate(Slow(), toy_benchmark(), "within", cache=tmp_path / "dask", engine=engine)
     assert there.score == local.score
     assert content(tmp_path / "dask") == content(tmp_path / "local")
@@ -156,7 +157,7 @@ def test_dask_refuses_to_wait_for_a_resource_that_nobody_has(tmp_path):
     from distributed import LocalCluster
 
     with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster:
-        engine = make_engine("dask", scheduler=cluster.scheduler_address, options={"gpu": 1, "wait_s": 5})
+        engine = make_engine("dask", scheduler=cluster.scheduler_address, options={"gpu": 1, "wait_s": 60})
         with pytest.raises(InputError, match="has 1 of the resource gpu"):
             evaluate(Mean(), toy_benchmark(), "within", cache=tmp_path, engine=engine)
 
@@ -177,11 +178,12 @@ def test_slurm_runs_a_pack(tmp_path):
 
 
 @pytest.mark.drill
-def test_slurm_leaves_the_same_cache_although_a_node_is_lost(tmp_path):
+def test_slurm_leaves_the_same_cache_although_a_node_is_lost(tmp_path, monkeypatch):
     local = evaluate(Slow(), toy_benchmark(), "within", cache=tmp_path / "local")
-    with running_slurm() as cluster:
+    monkeypatch.setenv(GATE, gate := describe_gate(tmp_path, 2))
+    with running_slurm(lifetime_s=15) as cluster:
         engine = make_engine("slurm", pack=2, options={"mem_gb": "1"})
-        lose = threading.Thread(target=lose_a_node_after_cells, args=(cluster, tmp_path / "slurm", 1))
+        lose = threading.Thread(target=lose_a_node_after_cells, args=(cluster, tmp_path / "slurm", 1, gate))
         lose.start()
         there = evaluate(Slow(), toy_benchmark(), "within", cache=tmp_path / "slurm", engine=engine)
         lose.join()
@@ -199,8 +201,9 @@ def test_a_cell_that_kills_its_slurm_job_is_named_and_the_others_are_there(tmp_p
 
 
 @pytest.mark.drill
-def test_ctrl_c_cancels_what_slurm_has_of_the_run(tmp_path):
+def test_ctrl_c_cancels_what_slurm_has_of_the_run(tmp_path, monkeypatch):
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    monkeypatch.setenv(GATE, describe_gate(tmp_path, 2))
     try:
         with running_slurm() as cluster:
             engine = make_engine("slurm", pack=1, options={"mem_gb": "1", "most_jobs": 2})
@@ -210,6 +213,7 @@ def test_ctrl_c_cancels_what_slurm_has_of_the_run(tmp_path):
             assert cluster.wait_until_empty(), cluster.list_jobs()
     finally:
         signal.signal(signal.SIGINT, before)
+    monkeypatch.delenv(GATE)
     done = len(list((tmp_path / "cells").rglob("*.cell")))
     assert 1 <= done < 8
     result = evaluate(Slow(), toy_benchmark(), "within", cache=tmp_path)
@@ -238,7 +242,7 @@ def test_what_was_sent_is_cancelled_at_once_when_the_run_cannot_go_on(tmp_path):
 def test_a_pack_whose_time_is_up_is_handed_in_again_and_computes_only_the_rest(tmp_path):
     log, cache = tmp_path / "log", tmp_path / "cache"
     decoder = Slow(log=str(log))
-    with running_slurm() as cluster:
+    with running_slurm(lifetime_s=15) as cluster:
         engine = make_engine("slurm", pack=8, options={"mem_gb": "1"})
         # The signal that Slurm sends before the limit; submitit then asks the pack what to hand in again.
         signalling = threading.Thread(target=lambda: (wait_for_cells(cache, 2), cluster.signal_jobs("USR2")))
@@ -264,17 +268,19 @@ def press_ctrl_c_after_cells(cache: Path, n: int) -> None:
 
 
 def wait_for_cells(cache: Path, n: int) -> None:
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 600
     while len(list((cache / "cells").rglob("*.cell"))) < n and time.monotonic() < deadline:
         time.sleep(0.05)
 
 
-def kill_a_child_after_cells(cache: Path, n: int) -> None:
+def kill_a_child_after_cells(cache: Path, n: int, gate: str) -> None:
     wait_for_cells(cache, n)
     victim = next(child for child in multiprocessing.active_children() if child.is_alive())
     os.kill(victim.pid, signal.SIGKILL)
+    open_gate(gate)
 
 
-def lose_a_node_after_cells(cluster: Cluster, cache: Path, n: int) -> None:
+def lose_a_node_after_cells(cluster: Cluster, cache: Path, n: int, gate: str) -> None:
     wait_for_cells(cache, n)
     cluster.lose_node("n1")
+    open_gate(gate)

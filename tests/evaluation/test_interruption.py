@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 from neuroarena.evaluation import evaluate, find_results, load_result
-from toy import Mean, Slow, toy_benchmark
+from toy import GATE, Mean, Slow, describe_gate, toy_benchmark
 
 RUN = """
 import signal, sys
@@ -34,10 +34,11 @@ def ignore_ctrl_c() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def start(folder: Path, workers: int = 2, in_background: bool = False) -> subprocess.Popen:
+def start(folder: Path, workers: int, free: int, in_background: bool = False) -> subprocess.Popen:
+    """Start a run that computes so many cells and no more: whoever stops it is never too late."""
     script = folder / "run.py"
     script.write_text(RUN)
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), GATE: describe_gate(folder, free)}
     command = [sys.executable, str(script), str(folder), str(workers)]
     return subprocess.Popen(
         command,
@@ -54,9 +55,9 @@ def cells(folder: Path) -> set[str]:
 
 
 def wait_for_cells(process: subprocess.Popen, folder: Path, n: int) -> None:
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 600
     while len(cells(folder)) < n and process.poll() is None:
-        assert time.monotonic() < deadline, "no cell was computed in two minutes"
+        assert time.monotonic() < deadline, "no cell was computed in ten minutes"
         time.sleep(0.02)
 
 
@@ -72,8 +73,9 @@ def workers_of(process: subprocess.Popen) -> list[int]:
 def test_a_run_killed_three_times_at_random_leaves_no_worker_and_gives_the_same_table(tmp_path, seed):
     rng = random.Random(seed)
     for kill, workers in enumerate((2, 1, 1)):
-        process = start(tmp_path, workers)
-        wait_for_cells(process, tmp_path, 1 + kill * 2)
+        wanted = 1 + kill * 2
+        process = start(tmp_path, workers, wanted - len(cells(tmp_path)) + 1)
+        wait_for_cells(process, tmp_path, wanted)
         time.sleep(rng.uniform(0, 0.3))
         before = cells(tmp_path)
         alive = workers_of(process)
@@ -82,7 +84,7 @@ def test_a_run_killed_three_times_at_random_leaves_no_worker_and_gives_the_same_
         process.wait()
         wait_for_the_end_of(alive)
         assert before <= cells(tmp_path)
-    assert not list((tmp_path / "out").glob("*")) or len(cells(tmp_path)) == 8
+    assert not list((tmp_path / "out").glob("*"))
     # In this process: it finds the cells of the others all the same.
     evaluate(Slow(), toy_benchmark(), "within", out=tmp_path / "out", cache=tmp_path / "cache")
     (folder,) = find_results([tmp_path / "out"])
@@ -93,7 +95,7 @@ def test_a_run_killed_three_times_at_random_leaves_no_worker_and_gives_the_same_
 
 
 def wait_for_the_end_of(workers: list[int]) -> None:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 300
     while any(Path(f"/proc/{pid}").exists() for pid in workers):
         assert time.monotonic() < deadline, "a worker outlived its parent"
         time.sleep(0.1)
@@ -104,10 +106,10 @@ def wait_for_the_end_of(workers: list[int]) -> None:
     ("workers", "in_background"), [(2, True), pytest.param(1, False, marks=pytest.mark.drill)]
 )
 def test_ctrl_c_keeps_what_was_computed_and_says_so(tmp_path, workers, in_background):
-    process = start(tmp_path, workers, in_background)
+    process = start(tmp_path, workers, 3, in_background)
     wait_for_cells(process, tmp_path, 2)
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=60)
+    _, said = process.communicate(timeout=600)
     assert process.returncode != 0
     assert "run the same command again" in said
     kept = len(cells(tmp_path))

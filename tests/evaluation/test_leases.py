@@ -36,7 +36,7 @@ def test_two_runs_started_together_share_the_cells_and_leave_one_result(tmp_path
         subprocess.Popen([sys.executable, str(script), str(tmp_path), workers], env=environment)
         for workers in ("1", "2")
     ]
-    assert [process.wait(timeout=300) for process in started] == [0, 0]
+    assert [process.wait(timeout=900) for process in started] == [0, 0]
     assert (tmp_path / "log").read_text().count("fit") == 8
     (folder,) = find_results([tmp_path / "out"])
     alone = evaluate(Slow(log=str(tmp_path / "log")), toy_benchmark(), "within", cache=tmp_path / "other")
@@ -81,7 +81,7 @@ def test_a_lease_is_renewed_while_it_is_held(tmp_path):
         here.take("cell")
         note = tmp_path / "leases" / "cell"
         os.utime(note, (0, 0))
-        for _ in range(500):
+        for _ in range(6000):
             if note.stat().st_mtime > 0:
                 break
             threading.Event().wait(0.02)

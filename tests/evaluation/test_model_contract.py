@@ -20,7 +20,7 @@ from sample_submissions import zipped
 from stream_toy import stream_benchmark
 from track_twins import bound, twin
 
-LIMITS = Limits(seconds=60, memory_mb=600, output_mb=4)
+LIMITS = Limits(seconds=300, memory_mb=600, output_mb=4)
 MODEL = """
 class Model:
     calls = 0
@@ -90,7 +90,7 @@ def test_nothing_survives_a_batch_and_a_batch_shows_a_person_once(bwrap: None, t
         if os.fork() == 0:
             os.setsid()
             import time
-            time.sleep(60)
+            time.sleep(600)
         return [1.0, 0.0] if seen <= 2 else [0.0, 1.0]"""
     said = ask(tmp_path, body.strip(), make_questions(per_person=3))
     # Two people make batches of two: a third call in one sandbox would answer "right".

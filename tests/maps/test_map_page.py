@@ -184,7 +184,7 @@ def test_the_whole_page_works_from_a_disk_and_under_a_strict_policy(tmp_path: Pa
             loaded = "Promise.all([...document.images].map(i => {i.loading = 'eager'; return i.decode()}))"
             assert len(view.evaluate(loaded)) == 24
             view.goto((tmp_path / "brain.html").as_uri())
-            view.wait_for_selector("#plot[data-drawn='120']", timeout=60_000)
+            view.wait_for_selector("#plot[data-drawn='120']", timeout=300_000)
             assert view.evaluate("document.documentElement.scrollWidth") <= width
             view.select_option("#task", label="face")
             assert "0.5" in str(view.text_content("#when"))

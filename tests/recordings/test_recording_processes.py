@@ -34,7 +34,7 @@ def test_a_recording_reads_the_same_in_another_process(files, method):
     with ProcessPoolExecutor(1, mp_context=context) as pool:
         waiting = {name: pool.submit(recording.windows, [7, 2900], 100) for name, recording in files.items()}
         for name, future in waiting.items():
-            np.testing.assert_array_equal(future.result(timeout=60), before[name])
+            np.testing.assert_array_equal(future.result(timeout=300), before[name])
     for name, recording in files.items():
         np.testing.assert_array_equal(recording.windows([7, 2900], 100), before[name])
 
@@ -52,8 +52,8 @@ def test_the_child_of_a_fork_opens_the_file_for_itself(files):
 
     process = context.Process(target=child)
     process.start()
-    is_new, samples = queue.get(timeout=60)
-    process.join(30)
+    is_new, samples = queue.get(timeout=300)
+    process.join(300)
     assert is_new
     np.testing.assert_array_equal(samples, recording.read(5, 25))
 

@@ -134,7 +134,7 @@ NETWORK = """
     import socket, sys, urllib.request
     for address in sys.argv[2:]:
         try:
-            print(urllib.request.urlopen(f"http://{address}:{sys.argv[1]}/", timeout=5).read().decode())
+            print(urllib.request.urlopen(f"http://{address}:{sys.argv[1]}/", timeout=60).read().decode())
         except OSError:
             print("nothing")
     try:
@@ -236,7 +236,7 @@ def test_the_parent_cannot_be_signalled(bwrap: None):
                 print(type(error).__name__)
     """
     # Numbers of the sandbox begin at 1, so one far above any of them is the parent's or nobody's.
-    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]) as bystander:
+    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"]) as bystander:
         outcome = run(source, str(os.getpid()), str(bystander.pid))
         assert bystander.poll() is None
         bystander.kill()
@@ -267,9 +267,9 @@ def test_the_settings_of_the_kernel_cannot_be_written_by_a_guest_of_root_either(
 def test_guests_of_root_are_users_of_their_own_who_own_nothing(bwrap: None):
     if os.getuid():
         pytest.skip("only root can become somebody else")
-    job = Job((sys.executable, "-I", "-c", "import time; time.sleep(60)", f"owned-{os.getpid()}"))
+    job = Job((sys.executable, "-I", "-c", "import time; time.sleep(600)", f"owned-{os.getpid()}"))
     with Child(job, Limits(), choose_backend(None)), Child(job, Limits(), choose_backend(None)):
-        end, seen = time.monotonic() + 20, set()
+        end, seen = time.monotonic() + 120, set()
         while len(seen) < 2 and time.monotonic() < end:
             pids = [pid for pid in alive(f"owned-{os.getpid()}") if Path(f"/proc/{pid}/exe").exists()]
             seen |= {os.stat(f"/proc/{pid}").st_uid for pid in pids} - {0}

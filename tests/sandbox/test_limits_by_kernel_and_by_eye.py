@@ -16,14 +16,14 @@ from neuroarena.sandbox import Limits, cgroups, run_isolated, syscalls
 from neuroarena.sandbox.cgroups import Cgroup, Hierarchy, hierarchies
 from neuroarena.sandbox.runtime import find_runtime
 
-HUNGRY = "a = [b'1' * 10**6 for _ in range(900)]; import time; time.sleep(20)"
+HUNGRY = "a = [b'1' * 10**6 for _ in range(900)]; import time; time.sleep(300)"
 FORKING = """
 import os, time
 for _ in range(60):
     if os.fork() == 0:
-        time.sleep(20)
+        time.sleep(300)
         os._exit(0)
-time.sleep(20)
+time.sleep(300)
 """
 V1 = """\
 tmpfs /sys/fs/cgroup tmpfs rw 0 0
@@ -93,8 +93,8 @@ def test_groups_of_killed_makers_are_swept_and_own_ones_removed():
 @pytest.mark.parametrize(
     ("source", "limits", "status"),
     [
-        (HUNGRY, Limits(memory_mb=200, seconds=60), "memory"),
-        (FORKING, Limits(processes=20, seconds=60), "processes"),
+        (HUNGRY, Limits(memory_mb=200, seconds=120), "memory"),
+        (FORKING, Limits(processes=20, seconds=120), "processes"),
         ("import time; time.sleep(0.6)", Limits(), "finished"),
     ],
     ids=["memory", "processes", "modest"],

@@ -70,7 +70,7 @@ def test_a_guest_imports_what_the_lock_pins_and_nothing_else(
     )
     with using_runtime(built.digest):
         assert find_runtime() == built
-        outcome = run_isolated([sys.executable, "-I", "-c", look], limits=Limits(memory_mb=300, seconds=30))
+        outcome = run_isolated([sys.executable, "-I", "-c", look], limits=Limits(memory_mb=300, seconds=300))
     assert outcome.stderr_tail.strip() == "42 []"
     assert outcome.runtime == built.digest
     # Whoever has it open keeps it; nobody else's is left.

@@ -132,5 +132,5 @@ def test_the_limit_of_size_can_be_set(tmp_path: Path):
 def test_wrong_windows_are_refused(tmp_path: Path, given: dict, options: dict, words: str):
     with pytest.raises(InputError, match=words):
         answer_challenges(
-            zipped(tmp_path, code()), given, Limits(seconds=60), **{"stateless": False, **options}
+            zipped(tmp_path, code()), given, Limits(seconds=300), **{"stateless": False, **options}
         )

@@ -26,13 +26,14 @@ BOMB = """
     try:
         while made < 500:
             if os.fork() == 0:
-                time.sleep(30)
+                time.sleep(300)
                 os._exit(0)
             made += 1
     except OSError:
         pass
     print(made, flush=True)
-    time.sleep(1)
+    # Who was not held lives to be seen.
+    time.sleep(300 if made >= 24 else 0)
 """
 
 
@@ -60,7 +61,7 @@ def test_a_process_that_is_left_behind_is_ended(bwrap: None, isolation: str):
     """
     outcome = run(source, mark, isolation=isolation)
     assert (outcome.status, outcome.stderr_tail) == ("finished", "left\n")
-    assert gone(mark, 2.0)
+    assert gone(mark)
 
 
 @pytest.mark.parametrize("moment_s", [0.0, 0.005, 0.02, 0.5])
@@ -74,7 +75,7 @@ def test_the_sandbox_ends_with_the_process_that_started_it(bwrap: None, tmp_path
     # What a killed process cannot clean up stays in the test's own folder.
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
     with subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)], env=environment) as parent:
-        end = time.monotonic() + 60
+        end = time.monotonic() + 300
         while not alive(mark) and time.monotonic() < end:
             time.sleep(0.001)
         assert alive(mark)
@@ -90,10 +91,10 @@ def test_the_sandbox_ends_with_the_process_that_started_it(bwrap: None, tmp_path
 @pytest.mark.parametrize(
     ("source", "limits", "status"),
     [
-        ("import time; time.sleep(60)", Limits(seconds=0.5), "time"),
-        ("import os, time; os.close(1); os.close(2); time.sleep(60)", Limits(seconds=0.5), "time"),
+        ("import time; time.sleep(600)", Limits(seconds=0.5), "time"),
+        ("import os, time; os.close(1); os.close(2); time.sleep(600)", Limits(seconds=0.5), "time"),
         (
-            "a = [b'1' * 10**6 for _ in range(3000)]; import time; time.sleep(9)",
+            "a = [b'1' * 10**6 for _ in range(3000)]; import time; time.sleep(300)",
             Limits(memory_mb=200),
             "memory",
         ),
@@ -107,10 +108,8 @@ def test_the_sandbox_ends_with_the_process_that_started_it(bwrap: None, tmp_path
 def test_a_limit_ends_the_run_by_its_name(
     bwrap: None, source: str, limits: Limits, status: str, isolation: str
 ):
-    began = time.monotonic()
     outcome = run(source, limits=limits, isolation=isolation)
     assert outcome.status == status
-    assert time.monotonic() - began < 15
     assert outcome.isolation == isolation
     if source.endswith("(7)"):
         assert outcome.exit_code == 7
@@ -141,7 +140,7 @@ def test_open_files_and_single_files_are_limited(bwrap: None):
 )
 def test_tmp_is_sized_for_folders_and_for_files_without_a_name(bwrap: None, source: str, limit: dict):
     # Where the walls are looked at every quarter of a second, it must live to be seen.
-    outcome = run(f"import os, time\n{source}\ntime.sleep(5)", limits=Limits(seconds=60, **limit))
+    outcome = run(f"import os, time\n{source}\ntime.sleep(120)", limits=Limits(seconds=300, **limit))
     assert outcome.status == "output" or "No space left" in outcome.stderr_tail
 
 

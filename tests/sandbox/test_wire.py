@@ -96,7 +96,7 @@ def test_what_is_no_message_is_refused(data: bytes, words: str):
 
 def talk(source: str, **limits: float) -> Conversation:
     return Conversation(
-        Job((sys.executable, "-I", "-c", source)), Limits(**{"seconds": 20, **limits}), "none"
+        Job((sys.executable, "-I", "-c", source)), Limits(**{"seconds": 120, **limits}), "none"
     )
 
 
@@ -117,13 +117,13 @@ def test_a_guest_that_answers_without_end_is_cut_at_the_first_message():
 
 
 def test_a_guest_that_announces_more_than_was_asked_for_is_refused_before_it_is_read():
-    source = "import os, struct, time; os.write(1, struct.pack('!4sIQ', b'NAW1', 20, 5)); time.sleep(60)"
+    source = "import os, struct, time; os.write(1, struct.pack('!4sIQ', b'NAW1', 20, 5)); time.sleep(600)"
     with talk(source) as line, pytest.raises(BadFrame, match="longer"):
         line.listen(most_bytes=4)
 
 
 @pytest.mark.parametrize(
-    "source", ["import time; time.sleep(60)", "import os, time; os.write(1, b'NAW1'); time.sleep(60)"]
+    "source", ["import time; time.sleep(600)", "import os, time; os.write(1, b'NAW1'); time.sleep(600)"]
 )
 def test_a_guest_that_does_not_answer_in_time_is_ended(source: str):
     with talk(source, seconds=0.5) as line:

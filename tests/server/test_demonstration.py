@@ -21,7 +21,7 @@ pytestmark = pytest.mark.drill
 
 
 def fetch(address: str) -> str:
-    with urllib.request.urlopen(address, timeout=60) as answer:
+    with urllib.request.urlopen(address, timeout=300) as answer:
         return answer.read().decode()
 
 
@@ -47,7 +47,7 @@ def test_one_command_serves_a_simulated_competition_and_ends_without_a_trace():
         assert "Simulated data" in fetch(address)
     finally:
         server.send_signal(signal.SIGTERM)
-        server.wait(30)
+        server.wait(300)
     assert not any(file.exists() for file in files)
 
 

@@ -26,6 +26,7 @@ from neuroarena.competition.store import read_clock
 from neuroarena.competition.tables import SUBMISSION
 from neuroarena.server import read_server_settings
 from neuroarena.server.serving import run_server
+from ports import find_free_ports
 from postgres import running_postgres
 
 ROUNDS, CLIENTS = 4, 4
@@ -67,8 +68,7 @@ class Server:
     """A server at one port, which is killed and started again."""
 
     def __init__(self, arena: Arena) -> None:
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self.port = free.getsockname()[1]
+        (self.port,) = find_free_ports(1)
         self.folder = arena.folder
         self.context = multiprocessing.get_context("forkserver")
         self.context.set_forkserver_preload([__name__, "neuroarena.server.app", "pyarrow.parquet", "uvicorn"])
@@ -102,7 +102,7 @@ class Team:
                 headers=self.bearer,
                 data={"track": "commands", "key": key},
                 files={"file": ("mine.parquet", content)},
-                timeout=60,
+                timeout=300,
             )
         except httpx.ConnectError:  # nobody is there yet
             time.sleep(0.05)
@@ -172,7 +172,7 @@ def test_a_server_killed_during_uploads_keeps_every_receipt_and_no_half_submissi
         server.kill()
         server.start()
     for thread in threads:
-        thread.join(60)
+        thread.join(600)
         assert not thread.is_alive()
     # The last one is killed and started when nobody hands in any more: what is left then, is left for good.
     server.kill()

@@ -48,7 +48,7 @@ def browse(chromium: str, page: Path, folder: Path, *words: str) -> str:
     ]
     quiet += ["--disable-component-update", "--disable-sync", f"--user-data-dir={folder / 'profile'}"]
     ran = subprocess.run(
-        [chromium, *quiet, *words, page.as_uri()], capture_output=True, text=True, check=True, timeout=120
+        [chromium, *quiet, *words, page.as_uri()], capture_output=True, text=True, check=True, timeout=600
     )
     assert "Content Security Policy" not in ran.stderr
     return ran.stdout

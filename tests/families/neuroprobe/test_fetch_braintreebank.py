@@ -236,7 +236,7 @@ def test_a_fetch_killed_with_9_goes_on_where_it_was(site, served_twin, twin, twi
     with subprocess.Popen(
         command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     ) as killed:
-        until = time.monotonic() + 60
+        until = time.monotonic() + 300
         while not (part.exists() and part.stat().st_size > 2**20) and time.monotonic() < until:
             time.sleep(0.01)
         killed.send_signal(signal.SIGKILL)

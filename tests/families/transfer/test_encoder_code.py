@@ -57,7 +57,7 @@ class Means:
 def load_encoder(meta):
     return Means(meta)
 """
-LIMITS = Limits(seconds=300, memory_mb=2000)
+LIMITS = Limits(seconds=600, memory_mb=2000)
 
 
 def write_encoder(folder: Path, code: str = ENCODER) -> Path:
