@@ -10,16 +10,22 @@ from collections.abc import Generator
 from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from kept_twins import open_place
 
 # Doctests are collected from modules; a conftest is none, and several of them share a name.
 collect_ignore_glob = ["conftest.py", "*/conftest.py", "plugin/*"]
 
-# Machines are shared: how long an example takes says nothing about the code. `make drills` tries ten times as many.
-settings.register_profile("quick", deadline=None, print_blob=True, max_examples=10)
-settings.register_profile("storm", deadline=None, print_blob=True, max_examples=100)
+# Machines are shared: how long an example takes, or is made, says nothing about the code.
+SHARED: dict[str, Any] = {
+    "deadline": None,
+    "print_blob": True,
+    "suppress_health_check": [HealthCheck.too_slow],
+}
+# `make drills` tries ten times as many.
+settings.register_profile("quick", **SHARED, max_examples=10)
+settings.register_profile("storm", **SHARED, max_examples=100)
 settings.load_profile("quick")
 
 

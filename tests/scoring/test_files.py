@@ -253,7 +253,7 @@ def test_a_bad_number_of_a_csv_is_named_by_row(tmp_path: Path, cell: str, phrase
 
 
 @given(data=st.data())
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 def test_a_file_with_flipped_bytes_ends_in_a_score_or_a_refusal(tmp_path: Path, data: st.DataObject) -> None:
     path = tmp_path / "p.parquet"
     write_predictions(path, make_predictions(PROBABILITIES), PROBABILITIES)

@@ -196,7 +196,7 @@ def test_a_submission_is_parquet_and_nothing_else(tmp_path: Path) -> None:
 
 
 @given(st.data())
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 def test_flipped_bytes_end_in_a_verdict(tmp_path: Path, data: st.DataObject) -> None:
     path = tmp_path / "submission.parquet"
     write_submission(path, good_table(IMG), IMG, model="m", contact="c")
@@ -211,7 +211,7 @@ def test_flipped_bytes_end_in_a_verdict(tmp_path: Path, data: st.DataObject) -> 
 
 
 @given(st.binary(max_size=200))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 def test_any_bytes_for_a_footer_are_read_or_refused(tmp_path: Path, footer: bytes) -> None:
     path = tmp_path / "p.parquet"
     path.write_bytes(b"PAR1" + footer + len(footer).to_bytes(4, "little") + b"PAR1")

@@ -200,7 +200,7 @@ def test_a_board_of_one_row_has_no_gap(tmp_path: Path):
     print_final_board(table)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     scores=st.lists(
         st.tuples(*[st.floats(0.5, 30, allow_nan=False).map(lambda value: round(value, 5))] * 2),
@@ -221,7 +221,7 @@ def test_ranks_are_counts_of_better_rows_whatever_the_scores(
     assert np.all(np.diff(values) >= 0)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(content=st.binary(max_size=200))
 def test_any_bytes_are_a_board_or_an_input_error(content: bytes, tmp_path: Path):
     path = tmp_path / "board.csv"

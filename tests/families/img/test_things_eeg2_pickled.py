@@ -220,7 +220,7 @@ def test_there_is_no_such_file(tmp_path: Path) -> None:
 
 
 @given(st.data())
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 def test_flipped_bytes_end_in_plain_values_or_a_refusal(tmp_path: Path, data: st.DataObject) -> None:
     content = bytearray(pickle.dumps({"x": np.arange(5.0), "names": ["a", "b"], "n": 3}, protocol=4))
     for _ in range(data.draw(st.integers(1, 3))):

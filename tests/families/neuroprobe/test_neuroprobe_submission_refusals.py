@@ -180,7 +180,7 @@ PATHS = st.sampled_from(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(path=PATHS, value=JSON_VALUES)
 def test_whatever_stands_in_a_file_is_read_whole_or_refused(
     path: tuple[str, ...], value: Any, tmp_path: Path

@@ -222,7 +222,7 @@ PATHS = (
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(at=st.sampled_from(PATHS), value=ANYTHING)
 def test_whatever_a_file_holds_there_is_a_verdict_and_ours_accepts_only_what_can_be_read(
     folder: Path, at: tuple[Any, ...], value: Any
