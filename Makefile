@@ -9,7 +9,8 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 BYTECODE := PYTHONDONTWRITEBYTECODE=
 CORES := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 # In CI a test that fails is run once more, alone, and called UNSTEADY when it passes.
-PYTEST := $(BIN)/python $(if $(CI),tools/try_again.py,-m pytest)
+# Warnings are hidden there: hundreds of lines of them would stand between a failure and the end of the log.
+PYTEST := $(BIN)/python $(if $(CI),tools/try_again.py --disable-warnings,-m pytest)
 
 .PHONY: help demo test drills mutants bench lint types format docs tables screenshots pictures weights clean
 

@@ -47,7 +47,7 @@ def test_a_test_that_passes_alone_is_called_unsteady_and_all_others_must_pass(tm
     assert [line for line in said.splitlines() if line.startswith("UNSTEADY")] == [
         "UNSTEADY: test_planted.py::test_accident"
     ]
-    assert "1 of 2 tests failed and passed when run alone" in said
+    assert "1 of 2 failed tests passed when run alone" in said
 
 
 @pytest.mark.parametrize(

@@ -71,12 +71,12 @@ def main(words: list[str]) -> int:
     if len(failed) > MOST:
         announce(f"{len(failed)} tests failed: too many for an accident, so none is tried again.")
         return status
-    announce(f"{len(failed)} tests failed. Each is run once more, alone:", *failed)
+    announce(f"Tests that failed: {len(failed)}. Each is run once more, alone:", *failed)
     second, _, passed = run_session([*words, *ALONE, *failed])
     unsteady = [test for test in failed if test in passed]
     if unsteady:
         lines = (f"UNSTEADY: {test}" for test in unsteady)
-        announce(f"{len(unsteady)} of {len(failed)} tests failed and passed when run alone:", *lines)
+        announce(f"{len(unsteady)} of {len(failed)} failed tests passed when run alone:", *lines)
     if len(unsteady) == len(failed):
         return second
     return second or status
