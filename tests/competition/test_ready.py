@@ -51,6 +51,14 @@ def test_the_benchmarks_of_a_ready_competition_exist(name):
 
 
 @pytest.mark.parametrize("name", sorted(list_ready()))
+def test_what_a_ready_competition_shows_of_sealed_people_wins_nothing_in_its_final_ranking(name):
+    competition = read_competition(list_ready()[name])
+    assert competition.final_phase.sealed
+    assert competition.final_phase.display == "blind" or competition.halves is not None
+    assert competition.final.select_on == "public"
+
+
+@pytest.mark.parametrize("name", sorted(list_ready()))
 def test_a_ready_competition_is_valid_and_says_what_is_missing_before_opening(tmp_path, name):
     assert neuroarena_in(tmp_path, "admin", "init", "arena", "--from", name).returncode == 0
     said = neuroarena_in(tmp_path, "admin", "check", "arena")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import hmac
 import json
@@ -77,6 +78,10 @@ def test_a_sealed_phase_opens_only_after_three_baselines_went_the_same_way(tmp_p
     (budget,) = measure_budgets(arena)
     assert budget.step == choose_step(judged["real"].standard_error)
     assert budget.rises == min(20, int(np.ceil(0.5 / budget.step)) + 1)
+    # 20 attempts climb 1.8 standard errors by luck, and one half is both shown and counted here.
+    assert budget.luck == pytest.approx(1.8 * judged["real"].standard_error, rel=0.15)
+    assert budget.counts
+    assert "counts in the final ranking: [halves] keeps it out" in budget.sentence
     open_competition(arena, accept_one_user=True)
 
 
@@ -181,6 +186,11 @@ def test_what_is_shown_of_a_score_by_display():
     assert public_view(judged, "ladder", 0.2, None).shown == 0.4
     assert public_view(judged, "ladder", 0.2, 0.4).shown is None
     assert public_view(judged, "ladder", 0.2, 0.4).sentence == "no better than 0.4 by the step of 0.2"
+    assert public_view(dataclasses.replace(judged, chance=0.5), "ladder", 0.2, None).shown == 0.4
+    assert (
+        public_view(dataclasses.replace(judged, chance=0.51), "ladder", 0.2, None).sentence
+        == "worse than chance, 0.51"
+    )
     with pytest.raises(ValueError, match="a ladder has a step"):
         public_view(judged, "ladder", None, None)
 

@@ -29,6 +29,8 @@ class Judgement:
         Its title, as people read it.
     sign : float
         +1.0 where higher is better, -1.0 where lower is.
+    chance : float or None
+        The value of guessing, by the rules of the parts; None where they do not state it.
     """
 
     value: float | None
@@ -38,6 +40,7 @@ class Judgement:
     part_values: dict[str, float]
     metric: str
     sign: float
+    chance: float | None = None
 
 
 def judge(
@@ -67,11 +70,22 @@ def judge(
         interval = score_interval(units[part], first) if with_interval else None
         error = score_standard_error(units[part], first) if with_error else None
         title = METRICS.get(first.metric).title
-        return Judgement(values[part], interval, error, n_units, values, title, first.sign)
+        return Judgement(values[part], interval, error, n_units, values, title, first.sign, first.chance)
     if overall is None or overall.of == "ranks":
         return Judgement(None, None, None, n_units, values, "mean rank", -1.0)
     error = _overall_error(units, manifests, overall) if with_error else None
-    return Judgement(float(overall.combine(values)), None, error, n_units, values, "overall", first.sign)
+    value, chance = float(overall.combine(values)), find_chance(manifests, overall)
+    return Judgement(value, None, error, n_units, values, "overall", first.sign, chance)
+
+
+def find_chance(manifests: Mapping[str, Manifest], overall: Overall | None) -> float | None:
+    """Return the score of guessing over all parts of a track; None where a part states none or ranks join them."""
+    stated = {part: manifest.chance for part, manifest in manifests.items() if manifest.chance is not None}
+    if len(stated) < len(manifests):
+        return None
+    if len(stated) == 1:
+        return next(iter(stated.values()))
+    return None if overall is None or overall.of == "ranks" else float(overall.combine(stated))
 
 
 def keep_units(units: UnitScores, kept: Collection[str]) -> UnitScores:

@@ -41,7 +41,8 @@ def public_view(judged: Judgement, display: Display, step: float | None, best: f
     ----------
     judged : Judgement
     display : {"full", "ladder", "blind"}
-        All of it; only a rise by a step, rounded to the step; or nothing until the reveal.
+        All of it; only a rise by a step, rounded to the step, and at first what is not worse than chance; or nothing
+        until the reveal.
     step : float or None
         Of the ladder.
     best : float or None
@@ -61,6 +62,9 @@ def public_view(judged: Judgement, display: Display, step: float | None, best: f
         return PublicView(judged.value, low, high, judged.n_units, parts, sentence)
     if step is None:
         raise ValueError("a ladder has a step")
+    # A ladder begins at chance: from a score made bad on purpose, a team could be shown any number of rises.
+    if best is None and judged.chance is not None and judged.sign * (judged.value - judged.chance) < -_ALMOST:
+        return _without(judged, f"worse than chance, {judged.chance:.4g}")
     if best is not None and judged.sign * (judged.value - best) < step - _ALMOST:
         return _without(judged, f"no better than {best:g} by the step of {step:g}")
     shown = _round_to(judged.value, step)
