@@ -95,6 +95,25 @@ def test_a_baseline_that_knows_nothing_and_beats_chance_keeps_the_phase_closed(t
     assert ["the shuffled baseline is better than chance" in each for each in list_missing(arena)] == [True]
 
 
+def test_halves_of_few_people_are_judged_with_the_error_of_all(tmp_path, clock):
+    arena = unopened(
+        tmp_path, clock, NO_STEP + "\n[halves]\n"
+    )  # four people in each half: too few for an error
+    for name, share in (("constant", 0.5), ("shuffled", 0.56), ("real", 0.8)):
+        file = write_scattered(tmp_path / f"{name}.parquet", 4, share)
+        submit_baseline(arena, "commands", "sealed", name, file)
+    work(arena, until_idle=True)
+    shown = judge_baselines(arena, "commands", "sealed")["real"].standard_error
+    whole = judge_baselines(arena, "commands", "sealed", half=None)["real"].standard_error
+    assert shown == pytest.approx(whole * np.sqrt(2))
+    # The shuffled baseline is above chance, by luck that these people allow, and the ladder has a step.
+    assert judge_baselines(arena, "commands", "sealed", half=None)["shuffled"].value > 0.5
+    assert list_missing(arena) == []
+    (budget,) = measure_budgets(arena)
+    assert budget.step == choose_step(shown)
+    assert "the final ranking does not count it" in budget.sentence
+
+
 def test_a_sealed_phase_does_not_open_on_answers_that_an_open_one_shows(tmp_path, clock):
     arena = make_arena(tmp_path, clock)  # a rehearsal: both phases have the same truth
     assert (

@@ -73,8 +73,13 @@ def submit_baseline(
     return submission
 
 
-def judge_baselines(arena: Arena, track: str, phase: str) -> dict[str, Judgement]:
-    """Return what the baselines of a track and phase scored, by kind; those that were not scored are left out."""
+def judge_baselines(
+    arena: Arena, track: str, phase: str, half: str | None = "public"
+) -> dict[str, Judgement]:
+    """Return what the baselines of a track and phase scored, by kind; those that were not scored are left out.
+
+    `half` is the half of the people that is looked at, where there are halves; None for all of them.
+    """
     asked = (
         select(SUBMISSION, PUBLIC_SCORE.c.run, PUBLIC_SCORE.c.scorer_version)
         .join(RUN, RUN.c.submission == SUBMISSION.c.id)
@@ -90,13 +95,14 @@ def judge_baselines(arena: Arena, track: str, phase: str) -> dict[str, Judgement
         units = {part: arena.vault.read_scores(row["run"], row["scorer_version"], part) for part in parts}
         there = {part: scored for part, scored in units.items() if scored is not None}
         if len(there) == len(units):
-            found[row["baseline"]] = judge_half(arena, row, there)
+            found[row["baseline"]] = judge_half(arena, row, there, half)
     return found
 
 
 def find_baseline_problems(arena: Arena, track: str, phase: Phase) -> list[str]:
     """List what is wrong with the baselines of a sealed phase, one sentence each."""
-    judged = judge_baselines(arena, track, phase.name)
+    # A leak would be anywhere: both halves are looked at, which also have more people to judge it by.
+    judged = judge_baselines(arena, track, phase.name, half=None)
     missing = [name for name in BASELINES if name not in judged]
     place = f'"{track}" in "{phase.name}"'
     if missing:
@@ -115,9 +121,9 @@ def find_baseline_problems(arena: Arena, track: str, phase: Phase) -> list[str]:
 def _beats_chance(judged: Judgement, real: Judgement, chance: float | None) -> bool:
     if judged.value is None or real.value is None:
         return False
-    if chance is None or len(judged.part_values) > 1:
+    if chance is None or len(judged.part_values) > 1 or judged.standard_error is None:
         return judged.sign * (judged.value - real.value) >= 0
-    slack = MOST_ERRORS * (judged.standard_error or 0.0) + 1e-9
+    slack = MOST_ERRORS * judged.standard_error + 1e-9
     return judged.sign * (judged.value - chance) > slack
 
 

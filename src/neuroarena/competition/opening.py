@@ -70,7 +70,8 @@ def list_baseline_problems(arena: Arena) -> list[str]:
             ranked = overall is not None and overall.of == "ranks"
             if not problems and phase.display == "ladder" and step is None and not ranked:
                 problems = [
-                    f'"{track.name}" in "{phase.name}" has no step: its baseline has no standard error; state a step'
+                    f'"{track.name}" in "{phase.name}" has no step: its baseline has no standard error, which six '
+                    "people are needed for; seal more people, or state a step"
                 ]
             missing += problems
     return missing

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -91,16 +92,26 @@ def judge_half(
     arena: Arena,
     row: Mapping[str, Any],
     units: Mapping[str, UnitScores],
-    half: str = "public",
+    half: str | None = "public",
     *,
     with_interval: bool = True,
     with_error: bool = True,
 ) -> Judgement:
-    """Judge the scores of one half of the people, or of all where there are no halves."""
+    """Judge the scores of one half of the people, or of all where there are no halves or `half` is None.
+
+    A half that has too few people for a standard error of its own gets that of all, scaled to its number of units.
+    """
     sheet = arena.sheet(row["track"], row["phase"])
-    kept = select_half(arena, sheet, units, half)
+    kept = units if half is None else select_half(arena, sheet, units, half)
     manifests, overall = arena.manifests(sheet), arena.overall(sheet)
-    return judge(kept, manifests, overall, with_interval=with_interval, with_error=with_error)
+    judged = judge(kept, manifests, overall, with_interval=with_interval, with_error=with_error)
+    if not with_error or judged.standard_error is not None or half is None:
+        return judged
+    whole = judge(units, manifests, overall, with_interval=False)
+    if whole.standard_error is None:
+        return judged
+    error = whole.standard_error * math.sqrt(whole.n_units / judged.n_units)
+    return dataclasses.replace(judged, standard_error=error)
 
 
 def judge_shown(arena: Arena, row: Mapping[str, Any], units: Mapping[str, UnitScores]) -> Judgement:
