@@ -25,8 +25,8 @@ NEEDS_TRANSFER = pytest.mark.skipif(
     "transfer" not in FAMILIES.names(), reason="the family transfer is not registered"
 )
 TRACKS = sorted(families_with("start_kit"))
-# One kit of windows and one of streams are quick; the others differ in their data and decoders only.
-QUICK = ("img", "sleep")
+# The others differ in their data and decoders only.
+QUICK = ("img",)
 KITS = [
     pytest.param(
         track,

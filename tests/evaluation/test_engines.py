@@ -11,6 +11,7 @@ import threading
 import time
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from command_line import neuroarena_in
@@ -118,19 +119,16 @@ def test_the_options_of_an_engine_are_listed(tmp_path):
     assert "timeout_min" in neuroarena_in(tmp_path, "list", "options", "slurm").stdout
 
 
-def test_packs_of_submitit_leave_the_same_cache_as_local(tmp_path):
-    local = evaluate(Mean(), toy_benchmark(), "within", cache=tmp_path / "local")
+def test_packs_of_submitit_leave_the_same_cache_as_local_and_a_cell_that_raises_fails_alone(tmp_path):
+    local = evaluate(Fragile(), toy_benchmark(), "within", cache=tmp_path / "local")
     engine = make_engine("slurm", pack=4, options={"cluster": "local"})
-    there = evaluate(Mean(), toy_benchmark(), "within", cache=tmp_path / "packs", engine=engine)
-    assert there.score == local.score
-    assert content(tmp_path / "packs") == content(tmp_path / "local")
-
-
-def test_a_cell_that_raises_fails_alone_in_its_pack(tmp_path):
-    engine = make_engine("slurm", pack=8, options={"cluster": "local"})
-    result = evaluate(Fragile(), toy_benchmark(), "within", cache=tmp_path, engine=engine)
-    assert {cell.fold for cell in result.record.failed_cells} == {"2_0/0", "2_0/1"}
-    assert "the electrode fell off" in result.record.failed_cells[0].error
+    there = evaluate(Fragile(), toy_benchmark(), "within", cache=tmp_path / "packs", engine=engine)
+    assert {cell.fold for cell in there.record.failed_cells} == {"2_0/0", "2_0/1"}
+    assert "the electrode fell off" in there.record.failed_cells[0].error
+    pd.testing.assert_frame_equal(there.predictions, local.predictions, check_exact=True)
+    kept = content(tmp_path / "packs")
+    assert sum(name.endswith(".cell") for name in kept) == 6
+    assert kept == content(tmp_path / "local")
 
 
 @pytest.mark.drill

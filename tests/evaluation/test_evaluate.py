@@ -48,14 +48,18 @@ def test_the_score_is_the_score_of_the_predictions():
     pd.testing.assert_frame_equal(again.table, result.unit_scores.table, check_exact=True)
 
 
-def test_one_worker_or_two_give_identical_numbers(tmp_path):
+def test_one_worker_or_two_give_identical_numbers_and_one_that_dies_costs_its_cell_only(tmp_path):
+    # One test, because every worker is an interpreter that imports everything.
     decoders = [("mean", Mean()), ("linear", toy_linear()), ("chance", Chance())]
-    by_one, by_two = (
-        evaluate_all(decoders, [toy_benchmark()], ["within"], workers=workers, cache=tmp_path / str(workers))
-        for workers in (1, 2)
-    )
+    by_one = evaluate_all(decoders, [toy_benchmark()], ["cross"], workers=1, cache=tmp_path / "one")
+    decoders.insert(1, ("fragile", Fragile(how="die")))
+    by_two = evaluate_all(decoders, [toy_benchmark()], ["cross"], workers=2, cache=tmp_path / "two")
+    fragile = by_two.pop(1)
     for one, two in zip(by_one, by_two, strict=True):
         assert_same(one, two)
+    failed = [cell for cell in fragile.record.cells if cell.status == "failed"]
+    assert [cell.fold for cell in failed] == ["2_0"]
+    assert "SIGKILL" in failed[0].error
 
 
 def test_a_cache_hit_equals_recomputation(tmp_path):
@@ -134,13 +138,6 @@ def test_a_failing_cell_is_recorded_and_does_not_stop_the_others(how, expected, 
     assert expected in failed[0].error
     assert set(result.unit_scores.table["unit"]) == {"1_0", "1_1", "2_1"}
     assert load_result(result.folder).record == result.record
-
-
-def test_a_worker_that_dies_costs_its_cell_only():
-    result = evaluate(Fragile(how="die"), toy_benchmark(), "cross", workers=2)
-    failed = [cell for cell in result.record.cells if cell.status == "failed"]
-    assert [cell.fold for cell in failed] == ["2_0"]
-    assert "SIGKILL" in failed[0].error
 
 
 def test_a_failed_run_is_tried_again_and_both_are_kept(tmp_path):

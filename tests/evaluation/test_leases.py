@@ -10,6 +10,7 @@ import threading
 from pathlib import Path
 
 import pandas as pd
+import pytest
 
 from neuroarena.evaluation import evaluate, find_results, load_result
 from neuroarena.evaluation.leases import Leases
@@ -28,13 +29,15 @@ if __name__ == "__main__":
 """
 
 
-def test_two_runs_started_together_share_the_cells_and_leave_one_result(tmp_path):
+# Each worker of its own is one more interpreter.
+@pytest.mark.parametrize("workers", ["1", pytest.param("2", marks=pytest.mark.drill)])
+def test_two_runs_started_together_share_the_cells_and_leave_one_result(tmp_path, workers):
     script = tmp_path / "run.py"
     script.write_text(RUN)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     started = [
-        subprocess.Popen([sys.executable, str(script), str(tmp_path), workers], env=environment)
-        for workers in ("1", "2")
+        subprocess.Popen([sys.executable, str(script), str(tmp_path), each], env=environment)
+        for each in ("1", workers)
     ]
     assert [process.wait(timeout=900) for process in started] == [0, 0]
     assert (tmp_path / "log").read_text().count("fit") == 8
