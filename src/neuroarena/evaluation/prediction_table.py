@@ -59,7 +59,8 @@ def describe_ties(table: pd.DataFrame, manifest: Manifest) -> str | None:
     """Return a warning where many examples got exactly the same probabilities; None where they did not."""
     if manifest.prediction != "probabilities" or len(table) < 2:
         return None
-    tied = share_of_ties(table[list(manifest.prediction_columns)].to_numpy())
+    # Column by column: choosing several columns of a small table takes ten times as long.
+    tied = share_of_ties(np.column_stack([table[name].to_numpy() for name in manifest.prediction_columns]))
     if tied <= MOST_TIES:
         return None
     return (
