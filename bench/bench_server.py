@@ -35,6 +35,8 @@ FIGURES = {
         200,
     ),
     "p99_ms": ("the slowest of a hundred of them, ms", "at most", 100),
+    "failed": ("answers that were not that page", "at most", 0),
+    "submissions": ("submissions taken meanwhile", "at least", 1),
     "p50_ms": ("the middle one, ms", "", None),
 }
 RUNS = 2
@@ -216,6 +218,7 @@ async def visit(board: str) -> dict[str, Any]:
         "p99_ms": round(1e3 * float(np.quantile(waits, 0.99)), 1),
         "worst_ms": round(1e3 * max(waits), 1),
         "answers": codes,
+        "failed": len(waits) - codes.get("200", 0),
     }
 
 

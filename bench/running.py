@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import json
 import os
+import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -19,6 +22,9 @@ from bench.figures import stated_figures
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = Path("bench-results")
+# No repetition takes so long on two free cores; one that does is stopped, so that it costs the others no more.
+LONGEST_S = 600.0
+_POLL_S = 0.05
 
 
 @dataclass
@@ -37,12 +43,15 @@ class Repetitions:
 def run_rounds(names: Sequence[str], minutes: float, results: Path = RESULTS) -> list[Repetitions]:
     """Run every bench once, then in rounds while the time that is left is enough for another repetition.
 
+    Nothing runs on when the time is up: a bench that was under way is stopped with every process it started, and one
+    that had not begun is named; both are failures.
+
     Parameters
     ----------
     names
         Benches, such as "bench_cells".
     minutes
-        Of the clock, for everything; the first round is run to its end in any case.
+        Of the clock, for everything.
     results
         Folder whose ``figures.jsonl`` gets a line for every repetition.
     """
@@ -51,29 +60,43 @@ def run_rounds(names: Sequence[str], minutes: float, results: Path = RESULTS) ->
     wanted = {name: stated_figures(name)[2] for name in names}
     # Once for the whole run: files may be edited while it is under way.
     known = {"run": datetime.datetime.now(datetime.UTC).isoformat(), "environment": describe_environment()}
+    # Those that are run once take longest: when time runs short, it is they that are cut.
+    ordered = sorted(found, key=lambda each: -wanted[each.name])
     for turn in range(max(wanted.values(), default=0)):
-        for each in found:
+        for each in ordered:
+            left = end - time.monotonic()
+            if turn == 0 and left <= 0:
+                each.failures.append(f"{each.name} was not run: the {minutes:g} minutes were over")
+                continue
             # A repetition may take half as long again as the longest so far.
-            enough = turn == 0 or (each.seconds and time.monotonic() + 1.5 * max(each.seconds) < end)
+            enough = turn == 0 or (each.seconds and 1.5 * max(each.seconds) < left)
             if turn < wanted[each.name] and enough:
                 print(f"== {each.name}, repetition {turn + 1}", flush=True)
-                run_once(each, results, known)
+                run_once(each, results, known, min(left, LONGEST_S))
     return found
 
 
-def run_once(each: Repetitions, results: Path, known: dict[str, Any]) -> None:
+def run_once(each: Repetitions, results: Path, known: dict[str, Any], most_s: float = LONGEST_S) -> None:
     """Run a bench in a fresh process, so that its memory is its own, and keep what it returns."""
     results.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
         written = Path(folder) / "figures.json"
         load, begin = read_load(), time.monotonic()
         command = [sys.executable, "-m", "bench", "--once", each.name, str(written)]
-        process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL)
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
+        # What a bench that is stopped leaves behind goes with the folder.
+        process = subprocess.Popen(
+            command,
+            cwd=ROOT,
+            stdout=subprocess.DEVNULL,
+            env={**os.environ, "TMPDIR": folder},
+            start_new_session=True,
+        )
+        usage = _wait(process, most_s)
         if process.returncode:
             # The others are measured all the same; the run as a whole has failed.
-            each.failures.append(f"{each.name} left with {process.returncode}")
+            how = f"left with {process.returncode}" if usage else f"was stopped after {most_s:.0f} s"
+            each.failures.append(f"{each.name} {how}")
+        if process.returncode or usage is None:
             return
         figures = json.loads(written.read_text(encoding="utf-8"))
     each.figures.append(figures)
@@ -93,6 +116,24 @@ def run_once(each: Repetitions, results: Path, known: dict[str, Any]) -> None:
     }
     with open(results / "figures.jsonl", "a", encoding="utf-8") as file:
         file.write(json.dumps(record) + "\n")
+
+
+def _wait(process: subprocess.Popen[bytes], most_s: float) -> resource.struct_rusage | None:
+    """Wait for a bench and return what it used; after so many seconds stop it with all it started, and return None."""
+    end = time.monotonic() + most_s
+    try:
+        while time.monotonic() < end:
+            ended, status, usage = os.wait4(process.pid, os.WNOHANG)
+            if ended:
+                process.returncode = os.waitstatus_to_exitcode(status)
+                return usage
+            time.sleep(_POLL_S)
+        return None
+    finally:
+        # Also servers and workers of a bench that failed, and everything when Ctrl-C is pressed.
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
 
 
 def read_repetitions(results: Path, names: Sequence[str]) -> tuple[list[Repetitions], dict[str, str], str]:

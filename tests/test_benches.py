@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
+from bench import running
+from bench.__main__ import find_unmeasured
 from bench.figures import growth_exponent, list_benches, stated_figures, summarise
 from bench.page import PAGE, write_page
+from bench.running import Repetitions, run_once, run_rounds
 
 ROOT = Path(__file__).resolve().parents[1]
 ENVIRONMENT = {"processor": "a processor", "cores": "2"}
@@ -76,3 +80,66 @@ def test_an_unknown_bench_is_refused_with_those_there_are():
     done = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "bench_cells" in done.stderr
+
+
+# A bench that starts a helper, and then does what its name says: wait for ever, fail, or end well.
+STRANGE = """
+import json, pathlib, subprocess, sys, time
+name, written = sys.argv[2:]
+helper = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+pathlib.Path("helper").write_text(str(helper.pid))
+if name == "waits":
+    time.sleep(600)
+pathlib.Path(written).write_text(json.dumps({"a": 1}))
+sys.exit(3 if name == "fails" else 0)
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "most_s", "failures"),
+    [
+        ("waits", 3.0, ["waits was stopped after 3 s"]),
+        ("fails", 300.0, ["fails left with 3"]),
+        ("ends", 300.0, []),
+    ],
+)
+def test_a_bench_that_hangs_is_stopped_and_leaves_no_process_behind(
+    tmp_path, monkeypatch, name, most_s, failures
+):
+    (tmp_path / "bench").mkdir()
+    (tmp_path / "bench" / "__init__.py").write_text("")
+    (tmp_path / "bench" / "__main__.py").write_text(STRANGE)
+    monkeypatch.setattr(running, "ROOT", tmp_path)
+    each = Repetitions(name)
+    run_once(each, tmp_path / "results", {"run": "now", "environment": ENVIRONMENT}, most_s)
+    assert each.failures == failures
+    assert [figures["a"] for figures in each.figures] == ([] if failures else [1])
+    helper = tmp_path / "helper"
+    # A bench on a busy machine may be stopped before it starts one.
+    assert not helper.exists() or wait_until_gone(int(helper.read_text()))
+
+
+def wait_until_gone(process: int, seconds: float = 60) -> bool:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        try:
+            state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+        except OSError:
+            return True
+        if state == "Z":
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def test_benches_that_the_time_does_not_reach_are_named_as_failures(tmp_path):
+    found = run_rounds(["bench_start", "growth"], 0.0, tmp_path)
+    assert [each.failures for each in found] == [
+        ["bench_start was not run: the 0 minutes were over"],
+        ["growth was not run: the 0 minutes were over"],
+    ]
+
+
+def test_a_figure_that_is_stated_and_not_measured_is_found():
+    each = Repetitions("bench_start", figures=[{"help_s": 0.2, "bare_python_s": 0.01}])
+    assert find_unmeasured(each) == ["import_neuroarena_s"]
