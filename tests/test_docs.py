@@ -5,14 +5,18 @@ from __future__ import annotations
 import os
 import re
 import runpy
+import shlex
 import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import typer
+import yaml
 
 from command_line import neuroarena_in
+from neuroarena.cli.app import app
 from shared_data import SHARED
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -188,3 +192,34 @@ def test_the_site_builds_without_a_broken_link(tmp_path: Path):
     page = (tmp_path / "site" / "api.html").read_text(encoding="utf-8")
     assert "from_events" in page
     assert ":class:" not in page
+
+
+def described_commands(page: str) -> list[list[str]]:
+    """Return the commands of neuroarena on a page that need machines of the reader's own, as lists of words."""
+    texts = [block.body for block in blocks(ROOT / "docs" / page) if block.language == "text"]
+    lines = [line for text in texts for line in commands(text)]
+    found = [re.search(r"(?:^|[ /])neuroarena ((?:run|map|worker|serve|admin) .*)", line) for line in lines]
+    return [shlex.split(each[1], comments=True) for each in found if each is not None]
+
+
+@pytest.mark.parametrize(("page", "least"), [("cluster.md", 4), ("several-machines.md", 8)])
+def test_commands_for_other_machines_are_ones_that_the_command_line_takes(page, least):
+    """Run by nobody here, so their verbs and options are at least looked up."""
+    described = described_commands(page)
+    assert len(described) >= least
+    for words in described:
+        command, rest = typer.main.get_command(app), list(words)
+        while hasattr(command, "commands"):
+            command = command.commands[rest.pop(0)]
+        known = {option for parameter in command.params for option in parameter.opts}
+        assert {word for word in rest if word.startswith("-")} <= known, " ".join(words)
+
+
+def test_the_compose_file_starts_a_database_a_server_and_workers():
+    page = ROOT / "docs" / "several-machines.md"
+    (text,) = (block.body for block in blocks(page) if block.body.startswith("services:"))
+    told = yaml.safe_load(text)
+    assert set(told["services"]) == {"database", "server", "scorer", "code"}
+    for service in told["services"].values():
+        assert set(service.get("depends_on", [])) <= set(told["services"])
+        assert set(service.get("secrets", [])) <= set(told["secrets"])
