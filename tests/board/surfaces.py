@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 import json
+import math
 import re
 from html.parser import HTMLParser
 from typing import Any, NamedTuple
@@ -19,7 +21,11 @@ Pair = tuple[str, str]
 
 
 class Seen(NamedTuple):
-    """What one surface says: teams in order, letters, rank ranges, stars against the next, and decided pairs."""
+    """What one surface says: teams in order, letters, rank ranges, stars against the next, and decided pairs.
+
+    `numbers` are the score, the ends of its interval and the p beside the star, NaN for what is not told; `sentence` is
+    what is said about the leader.
+    """
 
     order: list[str]
     letters: dict[str, str]
@@ -27,6 +33,8 @@ class Seen(NamedTuple):
     stars: dict[str, bool]
     better: set[Pair] | None = None
     verdicts: dict[Pair, str] | None = None
+    numbers: dict[str, tuple[float, ...]] | None = None
+    sentence: str = ""
 
 
 class _Tables(HTMLParser):
@@ -68,8 +76,8 @@ class _Tables(HTMLParser):
 def see_terminal(board: Board) -> Seen:
     output = io.StringIO()
     print_board(board, make_console(file=output, width=160))
-    rows = []
-    for line in output.getvalue().splitlines():
+    rows, text = [], output.getvalue()
+    for line in text.splitlines():
         cells = re.split(r"\s{2,}", line.strip())
         if re.fullmatch(r"\d+", cells[0]) and len(cells) >= 7:
             rows.append(cells)
@@ -79,11 +87,14 @@ def see_terminal(board: Board) -> Seen:
         {row[1]: row[-3] for row in rows},
         {row[1]: row[-1] for row in rows},
         {row[1]: row[-4].endswith("*") for row in rows},
+        numbers={row[1]: _numbers(row[2], row[-4]) for row in rows},
+        sentence=" ".join(text.split()),
     )
 
 
 def see_html(board: Board) -> Seen:
-    tables = _Tables(render_report(board)).tables
+    page = render_report(board)
+    tables = _Tables(page).tables
     ranking = next(rows for name, rows in tables.items() if name.startswith("Ranking"))
     head, *rows = ranking
     at = {name: column for column, name in enumerate(head)}
@@ -98,6 +109,8 @@ def see_html(board: Board) -> Seen:
         {row[at["team"]]: row[at["p next"]].endswith("*") for row in rows},
         starred,
         {pair: _word(said) for pair, said in words.items()},
+        {row[at["team"]]: _numbers(row[at["score [95 %]"]], row[at["p next"]]) for row in rows},
+        " ".join(html.unescape(page).split()),
     )
 
 
@@ -109,7 +122,7 @@ def see_csv(board: Board) -> Seen:
 
 def see_json(board: Board) -> Seen:
     (ranking,) = json.loads(board.to_json())["rankings"]
-    return _plain(ranking["table"], ranking["pairs"], bool)
+    return _plain(ranking["table"], ranking["pairs"], bool)._replace(sentence=ranking["verdict"])
 
 
 def see_compare(board: Board) -> dict[Pair, str]:
@@ -126,7 +139,22 @@ def _plain(rows: list[dict[str, Any]], pairs: list[dict[str, Any]], flag: Any) -
         {row["team"]: flag(row["significant"]) for row in rows},
         {(row["team_a"], row["team_c"]) for row in pairs if flag(row["significant_after_holm"])},
         {(row["team_a"], row["team_c"]): row["verdict"] for row in pairs},
+        {
+            row["team"]: tuple(
+                math.nan if row[name] in ("", None) else float(row[name])
+                for name in ("score", "ci95_low", "ci95_high", "p_holm")
+            )
+            for row in rows
+        },
     )
+
+
+def _numbers(score: str, p: str) -> tuple[float, ...]:
+    """Return score, ends of the interval and p from their cells."""
+    found = [float(number) for number in re.findall(r"-?\d+\.\d+", score)]
+    shown = p.removesuffix("*").strip()
+    least = float(shown.removeprefix("< ")) if shown != "–" else math.nan
+    return (*(found if len(found) == 3 else [found[0], math.nan, math.nan]), least)
 
 
 def _range(low: Any, high: Any) -> str:

@@ -50,6 +50,14 @@ def check_surfaces(board: Board) -> None:
     terminal, page, table, plain = see_terminal(board), see_html(board), see_csv(board), see_json(board)
     for other in (page, table, plain):
         assert other[:4] == terminal[:4]
+    for shown in (terminal, page):
+        if len(plain.order) > 1 or shown is page:  # a terminal says nothing about a team alone
+            assert plain.sentence in shown.sentence
+        for team, numbers in shown.numbers.items():
+            for exact in (table.numbers[team], plain.numbers[team]):
+                np.testing.assert_allclose(numbers, exact, rtol=0, atol=0.00051)
+            # A p that is printed as 0.050 would have a star on one board and none on another.
+            assert np.isnan(numbers[3]) or (numbers[3] <= board.rules.alpha) == shown.stars[team]
     assert page.better == table.better == plain.better
     assert page.verdicts == table.verdicts == plain.verdicts == see_compare(board)
 

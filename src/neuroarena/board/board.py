@@ -22,7 +22,7 @@ from neuroarena.board.ranking import Ranking, plain_pairs, rank_field
 from neuroarena.board.rules import Rules
 from neuroarena.board.selection import Field, group_entries, select
 from neuroarena.board.suites import rank_suite
-from neuroarena.board.table import FLAGS, TABLE_COLUMNS, WHOLE, WORDS
+from neuroarena.board.table import FLAGS, TABLE_COLUMNS, WHOLE, WORDS, leave_leader_and_neighbours
 from neuroarena.board.training_seeds import describe_training_noise
 from neuroarena.board.trees import Tree, grow_tree
 from neuroarena.board.wording import verdict
@@ -98,7 +98,7 @@ class Board:
         )
         grown = [grow_tree([ranking for ranking, _ in parts]) for parts in suites.values()]
         self.trees = tuple(one for one in grown if isinstance(one, Tree))
-        noise = describe_training_noise(fields.values())
+        noise = describe_training_noise(fields.values(), any(one.decides for one in self.everything))
         self.notes = (
             *(one for one in (*made, *grown) if isinstance(one, str)),
             *describe_namesakes(everything),
@@ -237,24 +237,22 @@ def describe_ranking(ranking: Ranking) -> dict[str, Any]:
         "verdict": verdict(ranking),
         "groups": ranking.groups,
         "n_pairs": len(ranking.judgements),
-        "pairs_shown": "leader and neighbours" if ranking.crowded else "all",
+        "pairs_shown": "leader and neighbours" if len(ranking.pairs) < len(ranking.judgements) else "all",
         "warnings": list(ranking.warnings),
         "resolution": None if ranking.resolution is None else make_plain(ranking.resolution.to_dict()),
         "table": records(ranking.table),
         "unranked": records(ranking.unranked),
         "pairs": records(ranking.pairs),
         "sensitivity": None if ranking.sensitivity is None else _sensitivity_dict(ranking.sensitivity),
-        "on_these_tasks": None
-        if ranking.on_these_tasks is None
-        else records(plain_pairs(ranking.on_these_tasks)),
+        "on_these_tasks": None if ranking.on_these_tasks is None else _pair_records(ranking.on_these_tasks),
         "mean_ranks": None
         if ranking.mean_ranks is None
         else {
             "n_tasks": ranking.mean_ranks.n_tasks,
             "table": records(ranking.mean_ranks.table),
-            "pairs": records(plain_pairs(ranking.mean_ranks.verdicts)),
+            "pairs": _pair_records(ranking.mean_ranks.verdicts),
         },
-        "seed_pairs": records(ranking.seed_pairs),
+        "seed_pairs": records(leave_leader_and_neighbours(ranking.seed_pairs)),
         "provenance": make_plain(ranking.provenance),
     }
 
@@ -272,11 +270,16 @@ def _tree_dict(tree: Tree) -> dict[str, Any]:
                 "depth": node.depth,
                 "tasks": node.weights,
                 "table": records(tree.node(node.name).drop(columns=["node", "parent", "depth", "task"])),
-                "pairs": records(plain_pairs(tree.verdicts[node.name])) if node.name in tree.verdicts else [],
+                "pairs": _pair_records(tree.verdicts[node.name]) if node.name in tree.verdicts else [],
             }
             for node in tree.nodes
         ],
     }
+
+
+def _pair_records(rows: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return verdicts as plain rows; above 300 teams those of leader and neighbours."""
+    return records(plain_pairs(leave_leader_and_neighbours(rows)))
 
 
 def _sensitivity_dict(found: Sensitivity) -> dict[str, Any]:

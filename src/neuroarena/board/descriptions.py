@@ -112,13 +112,20 @@ def describe_pairs(
 
 def count_pairs(ranking: Ranking, most: int = MOST_PAIRS) -> str:
     """Return a sentence with the level at which pairs were judged, and how many of them a page with `most` shows."""
-    n, shown = len(ranking.judgements), min(len(ranking.pairs), most)
-    first = (
-        f"; the first {shown} of {n:,} shown, neuroarena board --export verdicts writes all"
-        if n > shown
-        else ""
-    )
-    return f"{alpha_words(ranking)}{first}"
+    return f"{alpha_words(ranking)}{count_left_out(len(ranking.judgements), min(len(ranking.pairs), most))}"
+
+
+def count_left_out(n_pairs: int, shown: int) -> str:
+    """Return a clause that says how many pairs a page shows of all there are; nothing where it shows all.
+
+    Examples
+    --------
+    >>> count_left_out(6, 6), count_left_out(190, 60)
+    ('', '; the first 60 of 190 shown, neuroarena board --export verdicts writes all')
+    """
+    if n_pairs <= shown:
+        return ""
+    return f"; the first {shown} of {n_pairs:,} shown, neuroarena board --export verdicts writes all"
 
 
 def explain_columns(rules: Rules) -> list[str]:

@@ -17,6 +17,7 @@ from neuroarena.board.wording import (
     clean_name,
     column_heading,
     direction_words,
+    explain_letters,
     find_breaks,
     interval_text,
     letters_text,
@@ -76,10 +77,23 @@ def _verdicts(board: Board, path: Path) -> None:
 
 
 def verdict_table(board: Board) -> pd.DataFrame:
-    """Return the verdicts of every ranking as one long table: one row per pair."""
-    parts = [
-        plain_pairs(one.judgements).assign(benchmark=one.benchmark, split=one.split, kind=one.kind)
+    """Return the verdicts of every ranking as one long table: one row per pair.
+
+    A suite's verdicts on its tasks alone, and by mean rank over tasks, have a `kind` of their own.
+    """
+    made = [
+        (one, kind, rows)
         for one in board.everything
+        for kind, rows in (
+            (one.kind, one.judgements),
+            ("on these tasks", one.on_these_tasks),
+            ("mean rank", None if one.mean_ranks is None else one.mean_ranks.verdicts),
+        )
+        if rows is not None
+    ]
+    parts = [
+        plain_pairs(rows).assign(benchmark=one.benchmark, split=one.split, kind=kind)
+        for one, kind, rows in made
     ]
     head = ["kind", "benchmark", "split"]
     table = pd.concat(parts, ignore_index=True)
@@ -153,7 +167,7 @@ def _latex_table(ranking: Ranking) -> str:
     about = (
         f"{ranking.benchmark}, {ranking.split}: {ranking.metric_title} ({direction_words(ranking)}) "
         f"with 95 % interval, {levels_words(ranking)}; {alpha_words(ranking)}; * means better; "
-        f"two teams share a letter exactly when neither is better.{note}"
+        f"{explain_letters(ranking.rules)}.{note}"
     )
     extra = _latex_columns(ranking)
     heads = "".join(f" & {escape_latex(column_heading(ranking, name))}" for name in extra)

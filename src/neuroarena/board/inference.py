@@ -33,6 +33,7 @@ from neuroarena.statistics import (
     score_intervals,
     widen_draws,
 )
+from neuroarena.statistics.seeds import NOT_MEASURED
 from neuroarena.statistics.trees import SharedLevels
 
 Breaks = Mapping[str, float] | None
@@ -88,7 +89,8 @@ class Inference:
                 return (f"There is only one independent level: no verdict, {MINIMUM_LEVELS} {noun} needed.",)
             if not len(rows):
                 return (f"{number} independent {noun}: no interval, {MINIMUM_LEVELS} needed.",)
-        return caution(rows)
+        # Whose training noise was not measured is said once for a board, by name: `Board.notes`.
+        return tuple(said for said in caution(rows) if not said.lower().startswith(NOT_MEASURED))
 
 
 Infer = Callable[[Field, Manifest, Breaks], Inference]

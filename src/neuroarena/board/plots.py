@@ -30,9 +30,11 @@ from neuroarena.board.verdict_plots import classical_diagram, difference_plot, g
 from neuroarena.board.wording import (
     alpha_words,
     clean_name,
+    explain_letters,
     find_breaks,
     interval_text,
     letters_text,
+    pair_p_text,
     rows_of,
     score_text,
     share_text,
@@ -40,7 +42,7 @@ from neuroarena.board.wording import (
 )
 from neuroarena.errors import InputError
 from neuroarena.statistics import MINIMUM_LEVELS
-from neuroarena.statistics.verdicts import BETTER
+from neuroarena.statistics.verdicts import BETTER, EQUIVALENT, UNDECIDED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -165,9 +167,7 @@ def rank_heat_map(ranking: Ranking) -> Figure:
 
 
 def pair_matrix(ranking: Ranking) -> Figure:
-    """Draw the difference of every two of the best teams; coloured where it survives Holm's correction."""
-    from matplotlib.colors import to_rgba
-
+    """Draw the difference of every two of the best teams, coloured by its verdict, and p after Holm's correction."""
     teams, pairs = all_pairs(ranking)
     names = [label(team) for team in teams]
     n = len(teams)
@@ -177,18 +177,20 @@ def pair_matrix(ranking: Ranking) -> Figure:
     at = {team: position for position, team in enumerate(teams)}
     largest = float(pairs["delta"].abs().max()) or 1.0
     with style():
-        figure = new_figure(side, 0.45 + 0.32 * (n - 1) + bottom)
+        figure = new_figure(side, 0.45 + 0.38 * (n - 1) + bottom)
         axes = place(figure, left, bottom, 0.2, 0.45)
         faces = np.ones((n - 1, n - 1, 4))
         for row in rows_of(pairs):
             y, x = at[row.team_a], at[row.team_c] - 1
-            sure = row.verdict == BETTER
-            strength = 0.25 + 0.6 * abs(row.delta) / largest
-            faces[y, x] = to_rgba(COLOURS[1], strength) if sure else to_rgba("#ECEEF1")
-            axes.text(
-                x + 0.5, y + 0.5, _short_delta(row.delta) + ("*" if sure else ""), ha="center",
-                va="center", fontsize=7.5, color="#111111" if sure else "#555555",
-            )  # fmt: skip
+            faces[y, x] = _face(row, largest)
+            for words, offset, size in (
+                (_shorten(_delta_text(row.delta)) + ("*" if row.verdict == BETTER else ""), 0.34, 7.5),
+                (f"p {_shorten(pair_p_text(ranking, row.p_holm))}", 0.72, 6),
+            ):
+                axes.text(
+                    x + 0.5, y + offset, words, ha="center", va="center", fontsize=size,
+                    color="#555555" if row.verdict == UNDECIDED else "#111111",
+                )  # fmt: skip
         axes.pcolormesh(faces, edgecolors="white", linewidth=1.5)
         axes.set_xlim(0, n - 1)
         axes.set_ylim(n - 1, 0)
@@ -203,9 +205,23 @@ def pair_matrix(ranking: Ranking) -> Figure:
     return figure
 
 
-def _short_delta(delta: float) -> str:
-    text = f"{delta:.3f}" if abs(delta) < 10 else f"{delta:.1f}"
-    return text.replace("0.", ".", 1) if text.startswith("0.") else text
+def _face(row: Any, largest: float) -> tuple[float, float, float, float]:
+    """Return the colour of a pair's cell: stronger the larger the difference where one team is better."""
+    from matplotlib.colors import to_rgba
+
+    if row.verdict == BETTER:
+        return to_rgba(COLOURS[1], 0.25 + 0.6 * abs(row.delta) / largest)
+    return to_rgba(COLOURS[2], 0.25) if row.verdict == EQUIVALENT else to_rgba("#ECEEF1")
+
+
+def _delta_text(delta: float) -> str:
+    return f"{delta:.3f}" if abs(delta) < 10 else f"{delta:.1f}"
+
+
+def _shorten(number: str) -> str:
+    """Return a number without the 0 before its point and without spaces, for narrow cells."""
+    bare = number.replace(" ", "")
+    return bare.replace("0.", ".", 1) if bare.removeprefix("<").startswith("0.") else bare
 
 
 def all_pairs(ranking: Ranking) -> tuple[list[str], pd.DataFrame]:
@@ -297,7 +313,7 @@ def caption(kind: str, ranking: Ranking) -> str:
         of = f"The best {FOREST_TEAMS} of {n} teams. " if n > FOREST_TEAMS else ""
         organisers = ", diamonds: organisers" if (ranking.table["role"] == "organiser").any() else ""
         shown = (
-            f"Score with 95 % interval; {dots}two teams share a letter exactly when neither is better"
+            f"Score with 95 % interval; {dots}{explain_letters(ranking.rules)}"
             if ranking.decides
             else f"Score; {dots}too few independent levels for intervals and letters"
         )
@@ -308,17 +324,19 @@ def caption(kind: str, ranking: Ranking) -> str:
             f"Blue: the leader is better; green: equivalent; grey: undecided. {alpha_words(ranking)}."
         )
     if kind == "groups":
-        return (
-            "Best at the left. A bar joins teams of which none is better than another; it is dashed where it skips "
-            "a team."
+        joined = (
+            "not told apart from the best of them"
+            if ranking.moments is None
+            else "of which none is better than another"
         )
+        return f"Best at the left. A bar joins teams {joined}; it is dashed where it skips a team."
     of = f"The best {MATRIX_TEAMS} of {n} teams. " if n > MATRIX_TEAMS else ""
     if kind == "ranks":
         return f"{of}Share of the draws in which a team (row) has a rank (column)."
     if kind == "pairs":
         return (
-            f"{of}How far the row is ahead of the column. Coloured and starred: better; grey: not. "
-            f"{alpha_words(ranking)}."
+            f"{of}How far the row is ahead of the column, and p after Holm. Orange and starred: better; green: "
+            f"equivalent; grey: undecided. {alpha_words(ranking)}."
         )
     rule = "1.96 sigma / sqrt(n)" if ranking.moments is None else "as the intervals above are made"
     return f"Half width of the 95 % interval of a score against the number of units, {rule}."
@@ -344,7 +362,7 @@ def alt_text(kind: str, ranking: Ranking) -> str:
         return f"Differences from the leader. {head} {verdict(ranking)}"
     if kind == "groups":
         groups = "; ".join(", ".join(map(clean_name, group[:8])) for group in ranking.groups[:8])
-        return f"Groups of teams of which none is better than another. {head} {groups}."
+        return f"Groups: {explain_letters(ranking.rules)}. {head} {groups}."
     if kind == "pairs":
         return f"Matrix of pairwise differences. {head} {verdict(ranking)}"
     found = ranking.resolution

@@ -23,9 +23,8 @@ from neuroarena.board.table import (
     Conclusion,
     conclude,
     conclude_by_seed,
-    leader_places,
+    leave_leader_and_neighbours,
     make_table,
-    neighbour_places,
 )
 from neuroarena.board.training_seeds import seed_scores
 from neuroarena.errors import InputError, UndefinedScore
@@ -192,11 +191,7 @@ class Ranking:
     @functools.cached_property
     def pairs(self) -> pd.DataFrame:
         """The verdicts as plain columns, for tables and files; above 300 teams those of leader and neighbours."""
-        rows = self.judgements
-        if self.crowded and self.moments is not None:
-            n = len(self.table)
-            rows = rows.iloc[np.unique(np.concatenate([leader_places(n), neighbour_places(n)]))]
-        return plain_pairs(rows)
+        return plain_pairs(leave_leader_and_neighbours(self.judgements))
 
     def verdict_of(self, first: str, second: str, alone: bool = False) -> pd.DataFrame:
         """Return the row of one pair as in :attr:`verdicts`; parameters and refusals are those of `judgement_of`."""

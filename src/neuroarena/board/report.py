@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from neuroarena import __version__
 from neuroarena.atomic import write_text
 from neuroarena.board.board import Board
 from neuroarena.board.descriptions import (
+    MOST_PAIRS,
     MOST_ROWS,
+    count_left_out,
     count_pairs,
     describe_pairs,
     describe_rows,
@@ -26,6 +28,7 @@ from neuroarena.board.phone_plots import phone_forest
 from neuroarena.board.plots import PLOTS, alt_text, caption, possible_plots
 from neuroarena.board.ranking import Ranking, plain_pairs
 from neuroarena.board.suite_plots import suite_alt_text, suite_caption, suite_figures
+from neuroarena.board.table import leave_leader_and_neighbours
 from neuroarena.board.tree_views import tree_section
 from neuroarena.board.trees import Tree
 from neuroarena.board.wording import (
@@ -34,6 +37,7 @@ from neuroarena.board.wording import (
     bounds_text,
     clean_name,
     column_heading,
+    describe_scope,
     direction_words,
     group_names,
     interval_text,
@@ -49,6 +53,9 @@ from neuroarena.board.wording import (
     verdict,
 )
 from neuroarena.scoring import METRICS
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MOST_GROUPS = 12
 # Every plot costs about a fifth of a second: on a page of more rankings, tasks get only their forest plot.
@@ -245,12 +252,21 @@ def _on_these_tasks(ranking: Ranking) -> list[dict[str, Any]]:
     rows = ranking.on_these_tasks
     if rows is None or rows.empty:
         return []
-    scope = str(rows["scope"].iloc[0]).removeprefix("random: ")
     words = (
         "The verdicts above hold for other tasks like these. Those below hold on these tasks and no others."
     )
-    found = {"heading": "On these tasks alone", "scope": scope, "words": words, "ranks": []}
-    return [{**found, "pairs": describe_pairs(ranking, plain_pairs(rows))}]
+    found = {"heading": "On these tasks alone", "scope": _scope_of(rows), "words": words, "ranks": []}
+    return [{**found, "pairs": _besides_pairs(ranking, rows)}]
+
+
+def _scope_of(rows: pd.DataFrame) -> str:
+    """Return what a table of verdicts is about, and how many of its pairs a page shows."""
+    shown = min(len(leave_leader_and_neighbours(rows)), MOST_PAIRS)
+    return f"{describe_scope(rows)}{count_left_out(len(rows), shown)}"
+
+
+def _besides_pairs(ranking: Ranking, rows: pd.DataFrame) -> list[dict[str, str]]:
+    return describe_pairs(ranking, plain_pairs(leave_leader_and_neighbours(rows)))
 
 
 def _by_mean_rank(ranking: Ranking) -> list[dict[str, Any]]:
@@ -267,13 +283,12 @@ def _by_mean_rank(ranking: Ranking) -> list[dict[str, Any]]:
         }
         for row in rows_of(found.table)
     ]
-    scope = str(found.verdicts["scope"].iloc[0]).removeprefix("random: ") if len(found.verdicts) else ""
     return [
         {
             "heading": mean_rank_heading(found),
-            "scope": scope,
+            "scope": _scope_of(found.verdicts),
             "words": MEAN_RANK_WORDS,
             "ranks": ranks,
-            "pairs": describe_pairs(ranking, plain_pairs(found.verdicts)),
+            "pairs": _besides_pairs(ranking, found.verdicts),
         }
     ]

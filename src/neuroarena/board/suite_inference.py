@@ -72,7 +72,11 @@ class SuiteTasks:
         if len(self.fields) >= MINIMUM_LEVELS:
             return self._leave_out_tasks(field, manifest, breaks, fixed)
         found = infer_field(field, manifest, breaks)
-        return replace(found, moments=fixed, n_levels=_fewest(fixed, found), labels=None)
+        fewest = min(len(set(self._levels(task)[0])) for task in self.fields)
+        intervals = found.intervals
+        if fewest < MINIMUM_LEVELS:  # together the tasks have more levels, but a task alone proves nothing
+            intervals = intervals.assign(low=np.nan, high=np.nan, se=np.nan, df=np.nan)
+        return replace(found, moments=fixed, n_levels=fewest, labels=None, intervals=intervals)
 
     def judge_mean_ranks(self, field: Field, alpha: float) -> MeanRanks | None:
         """Judge the teams by their mean rank over tasks; people that tasks share are fixed. None below six tasks."""
@@ -167,10 +171,6 @@ def replace_scope(inference: Inference, n_tasks: int) -> Inference:
         [f"{scope}; for these {n_tasks} tasks" for scope in inference.moments.scope], dtype=object
     )
     return replace(inference, moments=rescope(inference.moments, scope))
-
-
-def _fewest(moments: Moments, found: Inference) -> int:
-    return int(moments.n_levels.min()) if len(moments.n_levels) else found.n_levels
 
 
 def _random(cells: Cells) -> tuple[int, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,7 @@ from neuroarena.board.seed_rule import SeedRule, seed_rows, stability
 from neuroarena.board.selection import Field
 from neuroarena.scoring import METRICS, Manifest
 from neuroarena.statistics import Draws, Moments, letters, rank_probabilities, rank_ranges, ranking
+from neuroarena.statistics.letters import MOST_TEAMS
 from neuroarena.statistics.ranks import RELATIVE_TOLERANCE
 from neuroarena.statistics.verdicts import BETTER, NONE
 
@@ -168,6 +170,20 @@ def neighbour_places(n_teams: int) -> np.ndarray:
     at = np.arange(n_teams - 1)
     places: np.ndarray = at * n_teams - at * (at + 1) // 2
     return places
+
+
+def leave_leader_and_neighbours(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of all pairs of at most 300 teams as they are, of more teams those of leader and neighbours.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        One row per pair, in rank order; rows of some pairs only are returned as they are.
+    """
+    n_teams = round((1 + math.sqrt(1 + 8 * len(rows))) / 2)
+    if n_teams <= MOST_TEAMS or n_teams * (n_teams - 1) // 2 != len(rows):
+        return rows
+    return rows.iloc[np.unique(np.concatenate([leader_places(n_teams), neighbour_places(n_teams)]))]
 
 
 def group_letter(group: int) -> str:

@@ -37,14 +37,27 @@ def seed_scores(field: Field, manifest: Manifest) -> dict[str, np.ndarray]:
     }
 
 
-def describe_training_noise(fields: Iterable[Field]) -> str | None:
-    """Name the teams whose training noise is not known; None where it is known for all, or nobody is compared."""
+def describe_training_noise(fields: Iterable[Field], decides: bool = True) -> str | None:
+    """Name the teams whose training noise is not known; None where it is known for all, or nobody is compared.
+
+    Parameters
+    ----------
+    fields : iterable of Field
+        The teams of every ranking.
+    decides : bool
+        Whether any ranking has verdicts; without one there is nothing to say about what they hold for.
+    """
     compared = [one for field in fields if len(field.judged) > 1 for one in field.judged]
     unknown = list(dict.fromkeys(one.entry.team for one in compared if len(one.repeats) < 2))
     if not unknown:
         return None
     if not any(one.repeats for one in compared):
-        return "Training noise not measured: verdicts hold for these trained models."
+        return f"Training noise not measured{': verdicts hold for these trained models' if decides else ''}."
     more = f" and {len(unknown) - NAMED} more" if len(unknown) > NAMED else ""
     named = ", ".join(f'"{team}"' for team in unknown[:NAMED]) + more
-    return f"Training noise not measured for {named}: verdicts on them hold for these trained models."
+    held = (
+        "verdicts on it hold for this trained model"
+        if len(unknown) == 1
+        else "verdicts on them hold for these trained models"
+    )
+    return f"Training noise not measured for {named}{f': {held}' if decides else ''}."

@@ -45,8 +45,8 @@ def difference_plot(ranking: Ranking) -> Figure:
         axes = place(figure, label_width(names), 0.6, 0.3, 0.6)
         for at, row in enumerate(rows_of(pairs)):
             colour = LOOKS.get(row.verdict, GREY)
-            axes.hlines(at, row.judged_low, row.judged_high, color=colour, lw=4, alpha=0.45, zorder=2)
-            axes.hlines(at, row.ci95_low, row.ci95_high, color=colour, lw=1.4, zorder=3)
+            _interval(axes, at, (row.judged_low, row.judged_high), color=colour, lw=4, alpha=0.45, zorder=2)
+            _interval(axes, at, (row.ci95_low, row.ci95_high), color=colour, lw=1.4, zorder=3)
             axes.plot([row.delta], [at], "o", color=colour, ms=5.5, mec="white", mew=0.7, zorder=4)
         axes.axvline(0, color="black", lw=1, zorder=1)
         axes.set_yticks(np.arange(len(pairs)), names)
@@ -57,6 +57,14 @@ def difference_plot(ranking: Ranking) -> Figure:
         if ranking.simulated:
             mark_simulated(figure)
     return figure
+
+
+def _interval(axes: Any, y: float, ends: tuple[float, float], **look: Any) -> None:
+    """Draw an interval; an unbounded one goes from one edge of the plot to the other."""
+    if np.isfinite(ends).all():
+        axes.hlines(y, *ends, **look)
+    else:
+        axes.axhline(y, **look)
 
 
 def group_plot(ranking: Ranking) -> Figure:

@@ -16,7 +16,17 @@ from neuroarena.board.rules import Rules
 from neuroarena.scoring import METRICS
 from neuroarena.statistics import MINIMUM_LEVELS
 from neuroarena.statistics.letters import LETTERS
-from neuroarena.statistics.verdicts import BETTER, BEYOND, EQUIVALENT, NONE, UNDECIDED, WITHIN
+from neuroarena.statistics.seeds import join_scopes
+from neuroarena.statistics.verdicts import (
+    BETTER,
+    BEYOND,
+    EQUIVALENT,
+    NONE,
+    UNDECIDED,
+    WITHIN,
+    at_most,
+    count_independent,
+)
 
 UNKNOWN = "–"
 MEAN_RANK_WORDS = (
@@ -91,9 +101,31 @@ def cell_text(value: Any) -> str:
     return clean_name(value) if isinstance(value, str) else score_text(value)
 
 
-def bounds_text(low: Any, high: Any) -> str:
-    """Return an interval as text, or nothing where there is none."""
-    return f"[{low:.3f}, {high:.3f}]" if is_known(low) and is_known(high) else ""
+def bounds_text(low: Any, high: Any, form: str = ".3f") -> str:
+    """Return an interval as text, or nothing where there is none.
+
+    An end that is not 0 is not printed as 0: whether an interval excludes 0 is what a reader looks for.
+
+    Examples
+    --------
+    >>> bounds_text(0.0002, 0.03), bounds_text(-0.1, 0.2, "+.4f"), bounds_text(float("-inf"), float("inf"))
+    ('[0.0002, 0.030]', '[-0.1000, +0.2000]', 'unbounded')
+    """
+    if not (is_known(low) and is_known(high)):
+        return ""
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return "unbounded"
+    return f"[{_end_text(low, form)}, {_end_text(high, form)}]"
+
+
+def _end_text(end: float, form: str) -> str:
+    """Return an end of an interval, with up to six decimals where fewer would make it 0."""
+    text, sign = f"{end:{form}}", "+" if form.startswith("+") else ""
+    for decimals in range(4, 7):
+        if float(text) != 0 or end == 0:
+            break
+        text = f"{end:{sign}.{decimals}f}"
+    return text
 
 
 def interval_text(value: Any, low: Any, high: Any) -> str:
@@ -127,10 +159,19 @@ def p_text(p: Any, n_draws: int = 10_000, comparisons: int = 1) -> str:
 
 
 def pair_p_text(ranking: Ranking, p: Any, adjusted: bool = True) -> str:
-    """Return the p of a pair as its ranking resolves it."""
+    """Return the p of a pair as its ranking resolves it; what is printed is at most alpha exactly when p is."""
     if ranking.moments is not None:
-        return p_text(p)
-    return p_text(p, ranking.rules.n_draws, len(ranking.judgements) if adjusted else 1)
+        text = p_text(p)
+    else:
+        text = p_text(p, ranking.rules.n_draws, len(ranking.judgements) if adjusted else 1)
+    alpha = ranking.rules.alpha
+    if not is_known(p) or not text[0].isdigit():
+        return text
+    decimals = 3
+    while (float(text) <= alpha) != at_most(p, alpha) and decimals < 12:
+        decimals += 1
+        text = f"{p:.{decimals}f}"
+    return text
 
 
 def p_heading(rules: Rules) -> str:
@@ -161,6 +202,13 @@ def group_names(ranking: Ranking) -> list[str]:
     if ranking.moments is None:
         return list(dict.fromkeys(str(name) for name in ranking.table["letters"] if is_known(name)))
     return list(LETTERS[: len(ranking.groups)])
+
+
+def explain_letters(rules: Rules) -> str:
+    """Explain in a clause what it means that teams share a letter."""
+    if rules.inference == "seed":
+        return "teams with one letter are not told apart from the best of their group"
+    return "two teams share a letter exactly when neither is better"
 
 
 def find_breaks(ranking: Ranking) -> set[int]:
@@ -223,11 +271,16 @@ def verdict(ranking: Ranking) -> str:
     if ranking.table.empty:
         return "Nobody can be ranked."
     top, equals = ranking.table.iloc[0], _equals_of_leader(ranking.table)
-    score = interval_text(top["score"], top["ci95_low"], top["ci95_high"])
+    sharers = ranking.table.loc[ranking.table["rank"] == top["rank"], "team"].tolist()
+    # Teams with the same score on other units have intervals of their own.
+    alone = len(sharers) == 1 or bool(equals)
+    score = (
+        interval_text(top["score"], top["ci95_low"], top["ci95_high"]) if alone else score_text(top["score"])
+    )
+    if len(ranking.table) == 1:
+        return f"Only {clean_name(top['team'])} is ranked: {ranking.metric_title} {score}."
     leads = (
-        f"{_join_names([top['team'], *equals])} share the lead"
-        if equals
-        else f"{clean_name(top['team'])} leads"
+        f"{clean_name(top['team'])} leads" if len(sharers) == 1 else f"{join_names(sharers)} share the lead"
     )
     first = f"{leads}: {ranking.metric_title} {score}"
     if equals and ranking.moments is not None:
@@ -241,8 +294,9 @@ def verdict(ranking: Ranking) -> str:
         return f"{first}. There are no verdicts here."
     # A rule that judges neighbours alone says nothing about the others, which is not "not better".
     compared = len(said) - said.count("not compared")
+    who = "" if alone else f"{clean_name(top['team'])} is "
     parts = [
-        f"better than {said.count(BETTER)} of {compared}" + (" compared" if compared < len(said) else "")
+        f"{who}better than {said.count(BETTER)} of {compared}" + (" compared" if compared < len(said) else "")
     ]
     margin = margin_of(ranking.manifest, ranking.rules)
     alike = "identical" if margin is None else f"no difference above {margin:g}"
@@ -262,12 +316,12 @@ def _equals_of_leader(table: pd.DataFrame) -> list[str]:
     return shared["team"].tolist() if same.all() else []
 
 
-def _join_names(teams: list[str]) -> str:
+def join_names(teams: list[str]) -> str:
     """Return names as a reader would list them, at most three.
 
     Examples
     --------
-    >>> _join_names(["a", "b"]), _join_names(["a", "b", "c", "d"])
+    >>> join_names(["a", "b"]), join_names(["a", "b", "c", "d"])
     ('a and b', 'a, b and 2 more')
     """
     names = [clean_name(team) for team in teams]
@@ -278,9 +332,13 @@ def _join_names(teams: list[str]) -> str:
 def levels_words(ranking: Ranking) -> str:
     """Return how many units and independent levels a ranking has, in words."""
     units = f"{ranking.n_units} unit{'' if ranking.n_units == 1 else 's'}"
-    if ranking.moments is None or ranking.n_levels == ranking.n_units:
+    if ranking.moments is None:
         return units
-    return f"{units} of {scope_words(ranking)}"
+    words = scope_words(ranking)
+    levels, _, fixed = words.partition("; ")
+    if ranking.n_levels == ranking.n_units and " x " not in levels:
+        return f"{units}; {fixed}" if fixed else units
+    return f"{units} of {words}"
 
 
 def scope_words(ranking: Ranking) -> str:
@@ -288,8 +346,13 @@ def scope_words(ranking: Ranking) -> str:
     if ranking.n_levels == 1:
         return "one independent level"
     if len(ranking.judgements) and isinstance(ranking.judgements["scope"].iloc[0], str):
-        return str(ranking.judgements["scope"].iloc[0]).removeprefix("random: ")
+        return describe_scope(ranking.judgements)
     return f"{ranking.n_levels} {ranking.levels}"
+
+
+def describe_scope(rows: pd.DataFrame) -> str:
+    """Return what all verdicts of a table are about, in words; nothing for an empty table."""
+    return join_scopes(rows["scope"].unique()).removeprefix("random: ")
 
 
 def shared_warnings(rankings: Sequence[Ranking]) -> list[str]:
@@ -334,6 +397,8 @@ def alpha_words(ranking: Ranking) -> str:
     pairs = f"{n:,} pair{'' if n == 1 else 's'}"
     if ranking.moments is None:
         return f"{PAIR_WORDS[ranking.rules.pairs]}; Holm over {pairs}, alpha {ranking.rules.alpha:g}"
+    if n and not ranking.decides:
+        return f"no pair can be judged; {scope_words(ranking)}"
     counted = "the only pair" if n == 1 else f"all {pairs}"
     return f"Holm over {counted}, alpha {ranking.rules.alpha:g}; {scope_words(ranking)}"
 
@@ -346,8 +411,8 @@ def mean_rank_heading(found: MeanRanks) -> str:
 def verdict_words(row: Any, ranking: Ranking, alone: bool = False) -> str:
     """Return the verdict of a pair (a row of `Ranking.pairs`) in words.
 
-    A pair of which only the interval of its own excludes 0 is undecided once all pairs are counted; `alone` says that
-    this pair was judged alone.
+    A pair that would be decided alone is undecided once all pairs are counted; `alone` says that this pair was judged
+    alone.
     """
     if row.verdict == EQUIVALENT:
         # Rows that were judged without a margin, such as those of mean ranks, are equivalent where teams are identical.
@@ -355,9 +420,9 @@ def verdict_words(row: Any, ranking: Ranking, alone: bool = False) -> str:
             return "equivalent: identical"
         return f"equivalent: no difference above {margin_of(ranking.manifest, ranking.rules):g}"
     if row.verdict == NONE:
-        return f"no verdict: {row.n_levels} {ranking.levels}, {MINIMUM_LEVELS} needed"
+        return f"no verdict: {count_independent(row.scope)}, {MINIMUM_LEVELS} needed"
     n_pairs = 1 if alone or ranking.moments is None else len(ranking.judgements)
-    if row.verdict == UNDECIDED and row.ci95_low > 0 and n_pairs > 1:
+    if row.verdict == UNDECIDED and at_most(row.p, ranking.rules.alpha) and n_pairs > 1:
         return f"undecided once all {n_pairs:,} pairs are counted"
     words = {BEYOND: ", by {:g} or more", WITHIN: ", by {:g} at most"}.get(row.margin, "")
     if row.verdict != BETTER or not words:

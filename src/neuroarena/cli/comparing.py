@@ -71,6 +71,8 @@ def compare(
         return
     for each, found in chosen:
         _print(each, found, {} if alone else _besides(each, found), alone)
+    for note in made.notes:
+        print(note)
 
 
 def _with(made: Board, teams: tuple[str, str] | None) -> list[Ranking]:
@@ -152,7 +154,7 @@ def _as_json(ranking: Ranking, found: pd.DataFrame, alone: bool) -> dict[str, An
 
 
 def _print(ranking: Ranking, found: pd.DataFrame, besides: dict[str, pd.DataFrame], alone: bool) -> None:
-    from neuroarena.board.wording import alpha_words
+    from neuroarena.board.wording import alpha_words, describe_scope
 
     columns = ["first", "second", "difference", "95 % interval", "judged at", "p", "p (Holm)", "verdict"]
     mark = " (simulated)" if ranking.simulated else ""
@@ -164,25 +166,22 @@ def _print(ranking: Ranking, found: pd.DataFrame, besides: dict[str, pd.DataFram
         print(f"{title}\n  fewer than two teams are ranked: there is no pair to compare")
     for heading, rows in besides.items():
         print_table(columns, describe_pairs(ranking, rows, alone), title=heading)
-        print(f"  {rows['scope'].iloc[0]}")
+        print(f"  {describe_scope(rows)}")
     for warning in ranking.warnings:
         print(f"  {warning}")
 
 
 def describe_pairs(ranking: Ranking, found: pd.DataFrame, alone: bool) -> list[list[str]]:
     """Return verdicts as the rows that are printed: names, difference, intervals, p, and the verdict in words."""
-    from neuroarena.board.wording import UNKNOWN, pair_p_text, rows_of, verdict_words
-
-    def ends(low: float, high: float) -> str:
-        return UNKNOWN if low != low else f"[{low:+.4f}, {high:+.4f}]"
+    from neuroarena.board.wording import UNKNOWN, bounds_text, pair_p_text, rows_of, verdict_words
 
     return [
         [
             row.team_a,
             row.team_c,
             f"{row.delta:+.4f}",
-            ends(row.ci95_low, row.ci95_high),
-            ends(row.judged_low, row.judged_high),
+            bounds_text(row.ci95_low, row.ci95_high, "+.4f") or UNKNOWN,
+            bounds_text(row.judged_low, row.judged_high, "+.4f") or UNKNOWN,
             pair_p_text(ranking, row.p, adjusted=False),
             pair_p_text(ranking, row.p_holm),
             verdict_words(row, ranking, alone),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +15,7 @@ from neuroarena.statistics.jackknife import bounded_intervals
 from neuroarena.statistics.moments import Moments, satterthwaite
 
 NOT_MEASURED = "training noise not measured"
+SEEDS = "training seeds"
 
 
 def seed_variances(scores: np.ndarray) -> tuple[float, float]:
@@ -108,7 +109,7 @@ def add_seeds(moments: Moments, seeds: Mapping[Any, np.ndarray]) -> Moments:
     changed = ((repeats[above] > 1) | (repeats[below] > 1)) & ~twins
     measured = (repeats[above] > 1) & (repeats[below] > 1)
     said = [
-        f"{scope}; {repeats[a]} and {repeats[c]} training seeds" if known else f"{scope}; {NOT_MEASURED}"
+        f"{scope}; {repeats[a]} and {repeats[c]} {SEEDS}" if known else f"{scope}; {NOT_MEASURED}"
         for scope, a, c, known in zip(moments.scope, above, below, measured, strict=True)
     ]
     scope = np.empty(len(said), dtype=object)
@@ -121,6 +122,35 @@ def add_seeds(moments: Moments, seeds: Mapping[Any, np.ndarray]) -> Moments:
         skew=np.where(changed, 0.0, moments.skew),
         scope=scope,
     )
+
+
+def join_scopes(scopes: Iterable[str]) -> str:
+    """Return what the scopes of several pairs have in common, and how many training seeds their teams have.
+
+    Parameters
+    ----------
+    scopes
+        Of the pairs of one ranking, as `add_seeds` writes them; repeats do no harm.
+
+    Examples
+    --------
+    >>> join_scopes(["random: 12 units; 3 and 3 training seeds", "random: 12 units; 3 and 5 training seeds"])
+    'random: 12 units; 3 to 5 training seeds'
+    >>> join_scopes(["random: 12 units; 3 and 3 training seeds", "random: 12 units; training noise not measured"])
+    'random: 12 units; training noise not measured for some teams'
+    """
+    clauses = [scope.split("; ") for scope in dict.fromkeys(scopes)]
+    if not clauses:
+        return ""
+    shared = [one for one in clauses[0] if all(one in others for others in clauses) and SEEDS not in one]
+    counts = [
+        int(word) for own in clauses for one in own if SEEDS in one for word in one.split() if word.isdigit()
+    ]
+    if any(NOT_MEASURED in own for own in clauses):
+        return "; ".join(shared if not counts else [*shared, f"{NOT_MEASURED} for some teams"])
+    low, high = min(counts, default=0), max(counts, default=0)
+    said = [] if not counts else [f"{low} {SEEDS}" if low == high else f"{low} to {high} {SEEDS}"]
+    return "; ".join([*shared, *said])
 
 
 def add_seeds_to_intervals(

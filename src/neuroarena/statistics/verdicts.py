@@ -134,7 +134,7 @@ def judge_ends(moments: Moments, *, nu: float | None = None, alpha: float = 0.05
         raise InputError(f"nu, the smallest difference that matters, must be 0 or more; got {nu}.")
     p = _pair_p(moments)
     p_holm, alphas = judged_alphas(p, alpha)
-    decided = _at_most(p_holm, alpha)
+    decided = at_most(p_holm, alpha)
     low, high = _intervals(moments, alphas, decided)
     identical = (moments.se == 0) & (moments.delta == 0)
     inside = np.zeros(len(p), dtype=bool) if nu is None else (low >= -nu) & (high <= nu)
@@ -143,7 +143,7 @@ def judge_ends(moments: Moments, *, nu: float | None = None, alpha: float = 0.05
     verdict = np.select([unknown, decided, inside | identical], [NONE, BETTER, EQUIVALENT], UNDECIDED).astype(
         object
     )
-    ci95_low, ci95_high = _intervals(moments, np.full(len(p), 0.05), _at_most(p, 0.05))
+    ci95_low, ci95_high = _intervals(moments, np.full(len(p), 0.05), at_most(p, 0.05))
     names = np.fromiter(moments.teams, dtype=object, count=len(moments.teams))
     rows = {
         "a": names[moments.above],
@@ -216,7 +216,7 @@ def judged_alphas(p_values: npt.ArrayLike, alpha: float = 0.05) -> tuple[np.ndar
     if not m:
         return p_holm, alphas
     p_holm[known] = holm(p)
-    rejected = int(_at_most(p_holm[known], alpha).sum())
+    rejected = int(at_most(p_holm[known], alpha).sum())
     order = np.argsort(p, kind="stable")
     later = np.append(False, p[order][1:] > p[order][:-1] * (1 + EQUAL_P))
     first = np.maximum.accumulate(np.where(later, np.arange(m), 0)) + 1
@@ -241,17 +241,36 @@ def caution(rows: pd.DataFrame) -> tuple[str, ...]:
     unknown = (rows["verdict"] == NONE).to_numpy(dtype=bool)
     scopes = rows["scope"].to_numpy()
     if unknown.any():
-        scope = str(scopes[unknown][0]).partition(";")[0]
-        random = scope.removeprefix("random: ")
-        # "4 people" are 4 independent people; where nothing is random the scope itself says what is too few.
-        said = random.replace(" ", " independent ", 1) if random != scope else scope.capitalize()
-        found.append(f"{said}: no verdict, {MINIMUM_LEVELS} needed.")
+        said = count_independent(str(scopes[unknown][0]))
+        found.append(f"{said[:1].upper()}{said[1:]}: no verdict, {MINIMUM_LEVELS} needed.")
     skewed = np.abs(rows["skew"].to_numpy(dtype=np.float64)) > VERY_SKEWED
     if (skewed & (rows["n_levels"].to_numpy() < FEW_LEVELS) & ~unknown).any():
         found.append("Very skewed: intervals somewhat narrow.")
-    if any(NOT_MEASURED in scope for scope in set(scopes[~unknown])):
-        found.append("Training noise not measured: verdicts hold for these trained models.")
+    noisy = {scope for scope in set(scopes[~unknown]) if NOT_MEASURED in scope}
+    if noisy:
+        n_pairs, known = sum(scope in noisy for scope in scopes[~unknown]), int((~unknown).sum())
+        some = "" if n_pairs == known else f" on {n_pairs:,} of {known:,} pairs"
+        found.append(
+            f"Training noise not measured{some}: verdicts {'there ' if some else ''}hold for these trained models."
+        )
     return tuple(found)
+
+
+def count_independent(scope: str) -> str:
+    """Return how many independent levels a scope names, in words, where they are too few for a verdict.
+
+    Examples
+    --------
+    >>> count_independent("random: 4 people; for these 7 tasks"), count_independent("random: 1 units")
+    ('4 independent people', 'one independent level')
+    >>> count_independent("for these 5 images and 4 neuroids")
+    'for these 5 images and 4 neuroids'
+    """
+    first = scope.partition(";")[0]
+    random = first.removeprefix("random: ")
+    if random == first:  # nothing is random, and the scope itself says what is too few
+        return first
+    return "one independent level" if random.startswith("1 ") else random.replace(" ", " independent ", 1)
 
 
 def _pair_p(moments: Moments) -> np.ndarray:
@@ -285,7 +304,6 @@ def _intervals(moments: Moments, alphas: np.ndarray, excludes: np.ndarray) -> tu
     return low, high
 
 
-def _at_most(p: np.ndarray, alpha: float) -> np.ndarray:
-    """Return which p are at most alpha; k p = alpha on paper may exceed it in the last bit."""
-    result: np.ndarray = p <= alpha * (1 + RELATIVE_TOLERANCE)
-    return result
+def at_most(p: Any, alpha: float) -> Any:
+    """Return whether p, or each of several, is at most alpha; k p = alpha on paper may exceed it in the last bit."""
+    return p <= alpha * (1 + RELATIVE_TOLERANCE)
