@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from neuroarena.board.ranking import Ranking
-from neuroarena.board.wording import bounds_text, clean_name, interval_text, score_text
+from neuroarena.board.wording import bounds_text, clean_name, interval_text, join_names, score_text
 from neuroarena.statistics.verdicts import BETTER, EQUIVALENT, NONE, UNDECIDED
 
 # How a verdict looks: a word for style sheets, and a sign beside it, so that colour is never the only one.
@@ -24,15 +24,17 @@ class Lead:
 
     Attributes
     ----------
-    look : {"sure", "open", "none"}
+    look : {"sure", "equal", "open", "none"}
     words : str
         Whether the lead is real, in a few words.
     team, score : str
-        Empty where nobody is ranked.
+        Empty where nobody is ranked; several names where the first rank is shared.
     ahead : str
         By how much, and of whom; empty where there is nobody else.
     short : str
         Whether the lead is real, in a word or two for crowded tables.
+    verb : str
+        What the team does, or the teams do.
     """
 
     look: str
@@ -41,6 +43,7 @@ class Lead:
     score: str = ""
     ahead: str = ""
     short: str = ""
+    verb: str = "leads"
 
     def to_dict(self) -> dict[str, str]:
         """Return the lead as a template shows it, with the sign beside the words."""
@@ -56,27 +59,35 @@ def describe_lead(ranking: Ranking) -> Lead:
     team, score = clean_name(top["team"]), interval_text(top["score"], top["ci95_low"], top["ci95_high"])
     if len(table) == 1:
         return Lead("none", "The only entry", team, score, short="the only entry")
-    bounds = bounds_text(top["judged_next_low"], top["judged_next_high"])
-    second = clean_name(table["team"].iloc[1])
-    level = table["rank"].iloc[1] == table["rank"].iloc[0]
-    ahead = (
-        f"level with {second}"
-        if level
-        else f"{score_text(top['delta_next'])} {bounds}".strip() + f" ahead of {second}"
-    )
-    said = table["verdict_leader"].iloc[1:].fillna(NONE).tolist()
-    beaten, n = said.count(BETTER), len(said)
+    sharers = table.loc[table["rank"] == top["rank"], "team"].tolist()
+    if len(sharers) > 1:
+        lead = Lead("open", "", join_names(sharers), score_text(top["score"]), verb="share the lead")
+    else:
+        bounds = bounds_text(top["judged_next_low"], top["judged_next_high"])
+        behind = f"{score_text(top['delta_next'])} {bounds}".strip()
+        lead = Lead("open", "", team, score, f"{behind} ahead of {clean_name(table['team'].iloc[1])}")
+    return replace(lead, **_settle(table["verdict_leader"].iloc[1:].fillna(NONE).tolist()))
+
+
+def _settle(said: list[str]) -> dict[str, str]:
+    """Return look and words of a lead from the verdicts of the leader against each of the others."""
+    beaten, alike, n = said.count(BETTER), said.count(EQUIVALENT), len(said)
     if set(said) == {NONE}:
-        return Lead("none", "No verdict is possible", team, score, ahead, "no verdict")
+        return {"look": "none", "words": "No verdict is possible", "short": "no verdict"}
     if beaten == n:
         others = "the other" if n == 1 else f"all {n} others"
-        return Lead("sure", f"The lead is real: better than {others}", team, score, ahead, "real")
-    rest = "the other" if n == 1 else f"{n - beaten} of {n} others"
-    return Lead(
-        "open",
-        f"The lead is not settled against {rest}",
-        team,
-        score,
-        ahead,
-        f"open against {n - beaten} of {n}",
-    )
+        return {"look": "sure", "words": f"The lead is real: better than {others}", "short": "real"}
+    if beaten + alike == n:
+        others = "the other" if n == 1 else f"{alike} of {n} others"
+        return {
+            "look": "equal",
+            "words": f"No lead that matters: equivalent to {others}",
+            "short": "equivalent",
+        }
+    rest = n - beaten - alike
+    against = "the other" if n == 1 else f"{rest} of {n} others"
+    return {
+        "look": "open",
+        "words": f"The lead is not settled against {against}",
+        "short": f"open against {rest} of {n}",
+    }
