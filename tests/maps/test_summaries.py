@@ -116,6 +116,13 @@ def test_a_subset_of_electrodes_does_not_look_at_the_session_that_is_judged(grid
     changed = grid.data.copy(deep=True)
     changed["auroc"].loc[{"session": "1_1"}] = 0.9
     assert summaries.choose_subset(MapGrid(changed), "sound", "1_1", 5) == chosen
+    ranked = summaries.rank_elsewhere(grid, "sound", "1_1")
+    assert ranked["electrode"].head(5).tolist() == chosen
+    first = grid.data["auroc"].sel(task="sound", session="1_2", electrode=chosen[0]).values
+    assert ranked["elsewhere"][0] == first.max()
+    there = grid.data["auroc"].sel(task="sound", session="1_1", electrode=chosen[0]).values
+    assert ranked["here"][0] == there[first.argmax()]
+    assert summaries.rank_elsewhere(grid, "sound", "3_1").empty
 
 
 def test_electrodes_are_not_chosen_where_there_is_no_other_session(grid: MapGrid):

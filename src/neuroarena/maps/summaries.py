@@ -191,18 +191,41 @@ def choose_subset(grid: MapGrid, task: str, session: str, count: int) -> list[st
     InputError
         When the subject has no other session with the task: electrodes chosen on the judged one would flatter it.
     """
-    rows = grid.electrodes_of(session)
-    others = grid.data["auroc"].sel(task=task).drop_sel(session=session).values[:, rows]
-    mean = _quietly(np.nanmean, others) if len(others) else np.full((len(rows), 1), np.nan)
-    known = np.isfinite(mean).all(axis=1)
-    if not known.any():
+    ranked = rank_elsewhere(grid, task, session)
+    if ranked.empty:
         raise InputError(
             f"{session}: its subject has no other session of {task} to choose electrodes on. Chosen on the "
             "session that is judged they would flatter it; compute a map of another session first."
         )
-    height = np.where(known, np.nan_to_num(mean, nan=-1.0).max(axis=1), -1.0)
-    best = np.argsort(-height, kind="stable")[: min(count, int(known.sum()))]
-    return [str(name) for name in grid.data["electrode"].values[rows[best]]]
+    return ranked["electrode"].head(count).tolist()
+
+
+def rank_elsewhere(grid: MapGrid, task: str, session: str) -> pd.DataFrame:
+    """Rank electrodes of a session by the other sessions of its subject.
+
+    Returns
+    -------
+    DataFrame
+        task, session, place (1 is the best), electrode, elsewhere (highest bin of the mean over the other sessions),
+        here (the same bin in this session, which was not looked at). Empty where there is no other session.
+    """
+    rows = grid.electrodes_of(session)
+    values = grid.data["auroc"].sel(task=task)
+    others = values.drop_sel(session=session).values[:, rows]
+    mean = _quietly(np.nanmean, others) if len(others) else np.full((len(rows), 1), np.nan)
+    known = np.flatnonzero(np.isfinite(mean).all(axis=1))
+    best = known[np.argsort(-mean[known].max(axis=1), kind="stable")]
+    here = values.sel(session=session).values[rows[best]]
+    return pd.DataFrame(
+        {
+            "task": task,
+            "session": session,
+            "place": np.arange(1, len(best) + 1),
+            "electrode": grid.data["electrode"].values[rows[best]].astype(str),
+            "elsewhere": mean[best].max(axis=1),
+            "here": here[np.arange(len(best)), mean[best].argmax(axis=1)] if len(best) else [],
+        }
+    )
 
 
 def task_coverage(grid: MapGrid) -> pd.DataFrame:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 
 import numpy as np
+import pandas as pd
 
 from neuroarena.maps.grid import MapGrid
-from neuroarena.maps.page.contents import ATLASES, Picture, Section
+from neuroarena.maps.page.contents import ATLASES, Picture, Section, Table
 from neuroarena.maps.pictures import charts
-from neuroarena.maps.summaries import region_overlap, task_coverage
+from neuroarena.maps.summaries import TOP_SHARE, rank_elsewhere, region_overlap, task_coverage
 
 
-def data_section(grid: MapGrid) -> Section:
+def data_section(grid: MapGrid, titles: Mapping[str, str]) -> Section:
     """Make the section on tasks, sessions and regions."""
     coverage = task_coverage(grid)
     most = float(np.nanmax(coverage.to_numpy())) if np.isfinite(coverage.to_numpy()).any() else 1.0
@@ -24,7 +26,7 @@ def data_section(grid: MapGrid) -> Section:
             functools.partial(
                 charts.draw_matrix,
                 coverage.to_numpy(dtype=float),
-                list(grid.tasks),
+                [titles.get(task, task) for task in grid.tasks],
                 list(grid.sessions),
                 "judged items",
                 (0.0, max(most, 1.0)),
@@ -54,4 +56,29 @@ def data_section(grid: MapGrid) -> Section:
                 )
             )
             files[f"overlap-{short}.csv"] = overlap.rename_axis("subject").reset_index()
-    return Section("data", "What it rests on", (), tuple(pictures), files=files)
+    subsets, tables = _choose_subsets(grid, titles)
+    if len(subsets):
+        files["subsets.csv"] = subsets
+    return Section("data", "What it rests on", (), tuple(pictures), tables, files=files)
+
+
+def _choose_subsets(grid: MapGrid, titles: Mapping[str, str]) -> tuple[pd.DataFrame, tuple[Table, ...]]:
+    """Rank the electrodes of each session by the others of its subject, and say what the best are worth."""
+    ranked = [rank_elsewhere(grid, task, session) for task in grid.tasks for session in grid.sessions]
+    subsets = pd.concat(ranked, ignore_index=True)
+    subsets = subsets[np.isfinite(subsets["here"].astype(float))]
+    if subsets.empty:
+        return subsets, ()
+    sizes = subsets.groupby(["task", "session"])["place"].transform("size")
+    best = subsets[subsets["place"] <= np.ceil(TOP_SHARE * sizes)].groupby("task")["here"].mean()
+    every = subsets.groupby("task")["here"].mean()
+    rows: list[tuple[str, ...]] = [
+        (titles.get(task, task), f"{best[task]:.3f}", f"{every[task]:.3f}") for task in best.index
+    ]
+    table = Table(
+        "Electrodes chosen on the other sessions of a subject, judged on the session that was not looked at: mean "
+        "AUROC in the chosen window. Their order for every session is in tables/subsets.csv.",
+        ("task", "best tenth", "all electrodes"),
+        rows,
+    )
+    return subsets, (table,)

@@ -92,7 +92,12 @@ def write_map_page(
     for number, each in enumerate(maps):
         title, found = titles.get(each.task, each.task), findings[each.task]
         tasks.append(task_section(grid, each, number, title, found, places, scales, conventions))
-    sections = [when_section(grid, latencies, titles, conventions), *tasks, data_section(grid), *extras]
+    sections = [
+        when_section(grid, latencies, titles, conventions),
+        *tasks,
+        data_section(grid, titles),
+        *extras,
+    ]
     tables = {
         "electrodes.csv": pd.concat(findings.values(), ignore_index=True),
         **region_files(maps),
