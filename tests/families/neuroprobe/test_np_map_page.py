@@ -10,7 +10,11 @@ import pandas as pd
 import pytest
 
 from command_line import neuroarena_in
+from neuroarena.errors import InputError
+from neuroarena.families.neuroprobe.map_sections import published_section
+from neuroarena.families.neuroprobe.map_truth import compare_planted, count_others
 from neuroarena.maps import MapGrid, simulate_grid, write_grid
+from neuroarena.maps.summaries import region_overlap
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +32,7 @@ def drawn_from(tmp_path_factory: pytest.TempPathFactory) -> Path:
     [
         (["foreign", "--as-published"], "belongs to no family with published choices"),
         (["foreign", "--with", "films"], "offers nothing"),
-        (["named", "--with", "fims"], "offers labels, films, speech, published"),
+        (["named", "--with", "fims"], "offers labels, films, speech, published, planted"),
         (["named", "--label", "end"], "--label is centre or start"),
         (["named", "--as-published", "--label", "centre"], "labels windows by their start"),
         (["foreign", "--data", "."], "its family adds nothing to the page"),
@@ -47,6 +51,44 @@ def test_what_cannot_be_drawn_is_refused_and_nothing_is_written(
     assert not (drawn_from / "page").exists()
 
 
+def test_what_was_planted_stands_beside_what_was_found():
+    grid = simulate_grid(0, permutations=99)
+    held = grid.electrodes[grid.data["planted"].sel(task="sound").values.astype(bool)]
+    name = held.loc[held["subject"] == "1", "name"].iloc[0]
+    other = grid.electrodes.loc[
+        (grid.electrodes["subject"] == "1") & ~grid.electrodes["name"].isin(held["name"])
+    ]
+    told = {"latency_s": 0.02, "duration_s": 0.4, "region": "here"}
+    planted = {
+        "sub_1": {
+            "sound": [{"electrode": name, "slot": 0, **told}, {"electrode": "unknown", "slot": 0, **told}],
+            "word": [{"electrode": other["name"].iloc[0], "slot": 1, **told}],
+        }
+    }
+    table = compare_planted(grid, planted).set_index("task")
+    assert table["name"].tolist() == [name, other["name"].iloc[0]]  # what the map does not have is left out
+    assert table["from_s"].tolist() == [0.02, 0.52]  # a slot is half a second
+    assert table["planted"].tolist() == [1, 1]
+    assert bool(table.loc["sound", "significant"])
+    assert table.loc["sound", "place"] <= 33
+    assert (
+        count_others(grid, table.reset_index()) > 20
+    )  # all that was really planted and is not in this table
+    with pytest.raises(InputError, match="no electrode of this twin"):
+        compare_planted(grid, {"sub_9": planted["sub_1"]})
+
+
+def test_overlap_with_the_training_subject_stands_beside_the_published_one():
+    grid = simulate_grid(0, permutations=19)
+    table = published_section(grid, None).tables[-1]
+    assert table.header[:3] == ("subject", "AUROC, published", "overlap, published")
+    ours = region_overlap(grid, "region_dk").loc[["1", "3"], "2"]
+    assert table.rows == [
+        ("1", "0.579", "0.042", f"{ours['1']:.3f}"),
+        ("3", "0.541", "0.371", f"{ours['3']:.3f}"),
+    ]
+
+
 @pytest.mark.drill
 def test_a_map_of_a_twin_is_drawn_with_labels_films_speech_and_published_choices(
     twin_root: Path, tmp_path: Path
@@ -54,7 +96,7 @@ def test_a_map_of_a_twin_is_drawn_with_labels_films_speech_and_published_choices
     data = ["--data", str(twin_root)]
     told = ["--null", "19", "--tmin", "0", "--tmax", "0.5", "--out", "made", "--json"]
     assert neuroarena_in(tmp_path, "map", "neuroprobe/onset", *data, *told).returncode == 0
-    parts = ["--with", "speech", "--with", "published", "--as-published", "--json"]
+    parts = ["--with", "speech", "--with", "published", "--with", "planted", "--as-published", "--json"]
     done = neuroarena_in(tmp_path, "map", "made", "--out", "page", *data, *parts)
     assert done.returncode == 0, done.stderr
     page = Path(tmp_path, json.loads(done.stdout)["page"]).read_text(encoding="utf-8")
@@ -65,5 +107,7 @@ def test_a_map_of_a_twin_is_drawn_with_labels_films_speech_and_published_choices
     speech = pd.read_csv(tmp_path / "page" / "tables" / "speech.csv")
     assert len(speech) == 32  # 16 electrodes in two sessions
     assert np.isfinite(speech[["t", "q"]]).all(axis=None)
+    assert "of 2 planted electrodes are significant" in page  # two of a subject carry sentence onset
+    assert {"place", "from_s", "p"} <= set(pd.read_csv(tmp_path / "page" / "tables" / "planted.csv"))
     counts = pd.read_csv(tmp_path / "page" / "tables" / "items.csv")
     assert len(counts) == 15

@@ -8,7 +8,7 @@ import pandas as pd
 
 from neuroarena.benchmarks import Benchmark
 from neuroarena.datasets import locate
-from neuroarena.families.neuroprobe import binding, map_sections
+from neuroarena.families.neuroprobe import binding, map_sections, map_truth
 from neuroarena.families.neuroprobe.localization import locate_electrodes
 from neuroarena.families.neuroprobe.tasks import tasks_of
 from neuroarena.families.neuroprobe.windows import time_bins
@@ -48,6 +48,7 @@ MAPS = FamilyMaps(
         "films": map_sections.films_section,
         "speech": map_sections.speech_section,
         "published": map_sections.published_section,
+        "planted": map_truth.planted_section,
     },
     usual=("labels", "films"),
 )
