@@ -124,6 +124,20 @@ def test_files_of_epochs_and_listed_splits(lab: Path):
     assert isinstance(benchmark, Benchmark)
     (fold,) = benchmark.split("published").folds
     assert (len(fold.train), len(fold.test)) == (len(epochs[0]), len(epochs[1]))
+    with pytest.raises(InputError, match=r"run0-epo\.fif: holds epochs, .* write epochs = true"):
+        Benchmark.from_events(lab / "run0-epo.fif", window_s=(0, 0.5), split="blocked-2-folds")
+    said = neuroarena_in(lab, "data", "describe", "run*-epo.fif")
+    assert f"{len(epochs[0])} epochs of 0 to 0.51 s" in said.stdout, said.stderr
+    (lab / "described.toml").write_text(
+        neuroarena_in(lab, "data", "describe", "run*-epo.fif", "--toml").stdout
+    )
+    described = load_benchmark(str(lab / "described.toml"))
+    assert isinstance(described, Benchmark)
+    assert described.splits == ("leave-one-run-out",)
+    assert sorted(described.examples["run"].unique()) == ["0", "1"]
+    (lab / "epochs.toml").write_text('data = "*-epo.fif"\nepochs = true\nstim_channel = "STI"\nsplit = "x"\n')
+    with pytest.raises(InputError, match='the key "stim_channel" is for recordings; these are epochs'):
+        load_benchmark(str(lab / "epochs.toml"))
 
 
 REFUSALS = [

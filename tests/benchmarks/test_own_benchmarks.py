@@ -195,6 +195,7 @@ def test_blocked_folds_share_no_sample_and_judge_every_example():
         assert all(apart)
 
 
+AT_ONE = pd.DataFrame({"onset_s": [1.0], "value": ["a"]})
 REFUSALS = [
     ({"split": None}, 'the key "split" is missing'),
     ({"split": "leave-one-out"}, 'the split "leave-one-out" is unknown. Expected leave-one-subject-out'),
@@ -221,6 +222,10 @@ REFUSALS = [
     ({"band_hz": (30, 8)}, "a band is a rising pair of numbers"),
     ({"resample_hz": -1}, 'the key "resample_hz": expected a number above zero, got -1'),
     ({"known": ["age"]}, 'the key "known" names "age"'),
+    ({"known": "description"}, '"description", which is decoded: decoders would be told the answer'),
+    ({"split": "leave-one-subject-out"}, 'Who is who comes from BIDS, from a column (subject = "...") or from names'),
+    ({"where": {"description": True}}, 'none has the description True; there are: left (16), right (16)'),
+    ({"names": "S{subject}"}, '1: is not named as "S{subject}" says'),
     ({"unit": "day"}, 'the events have no column "day"'),
     ({"stim_channel": "STI 014"}, 'no channel "STI 014"'),
     ({"reference": "mastoids"}, 'the key "reference": expected "average"'),
@@ -250,6 +255,9 @@ def test_a_mistake_is_named(change: dict[str, Any], message: str):
         (np.zeros((2, 100)), {"rate_hz": 100.0, "events": pd.DataFrame({"when": [1.0]})}, "say nowhere when they are"),
         (np.zeros((2, 100)), {"rate_hz": 100.0, "events": pd.DataFrame({"onset_s": ["soon"]})}, 'onset_s is "soon"'),
         (np.zeros((2, 100)), {"rate_hz": 100.0, "events": "events.tsv"}, "events.tsv: there is no such file"),
+        ([np.zeros((2, 9))] * 2, {"rate_hz": 9, "events": AT_ONE}, 'Add a column "recording" with 0, 1, or pass one'),
+        ([np.zeros((2, 9))] * 2, {"rate_hz": 9, "events": AT_ONE.assign(recording="O")}, 'a recording "O", which'),
+        ([np.zeros((2, 9))] * 2, {"rate_hz": 9, "events": [AT_ONE]}, "There are 2 recordings, but 1 tables of events"),
     ],
 )  # fmt: skip
 def test_data_that_cannot_be_used_are_named(data: Any, rules: dict[str, Any], message: str, tmp_path: Path):
@@ -260,6 +268,80 @@ def test_data_that_cannot_be_used_are_named(data: Any, rules: dict[str, Any], me
 def test_a_window_below_one_sample_is_refused():
     with pytest.raises(InputError, match=r"window_s 0 to 0\.001 s is shorter than one sample at 100 Hz"):
         two_runs(window_s=(0, 0.001))
+
+
+def test_names_say_who_is_who_of_objects_as_they_do_of_files(tmp_path: Path):
+    raws = {f"P{person}R{run}": raw_of(2 * person + run) for person in (1, 2) for run in (1, 2)}
+    benchmark = Benchmark.from_events(
+        raws, **{**RULES, "split": ("leave-one-subject-out", "leave-one-run-out")}, names="P{subject}R{run}"
+    )
+    assert sorted(benchmark.examples["subject"].unique()) == ["1", "2"]
+    for name, raw in raws.items():
+        raw.save(tmp_path / f"{name}_raw.fif", verbose="error")
+    listed = Benchmark.from_events(
+        (path for path in sorted(tmp_path.glob("*.fif"))), **RULES, names="P{subject}R{run}_raw"
+    )
+    by_pattern = Benchmark.from_events(str(tmp_path / "*.fif"), **RULES, names="P{subject}R{run}_raw")
+    pd.testing.assert_frame_equal(listed.examples, by_pattern.examples)
+    assert listed.examples["subject"].tolist() == benchmark.examples["subject"].tolist()
+
+
+def test_arrays_have_named_channels_and_a_table_of_events_each():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"onset_s": np.arange(1.0, 9.0), "value": ["a", "b"] * 4})
+    benchmark = Benchmark.from_events(
+        [rng.standard_normal((3, 1000)), rng.standard_normal((3, 1000))],
+        rate_hz=100.0,
+        channel_names=["C3", "Cz", "C4"],
+        channels=["C4", "C3"],
+        events=[table, table.iloc[:6]],
+        window_s=(0, 0.5),
+        split="leave-one-recording-out",
+    )
+    assert benchmark.examples.groupby("recording").size().to_dict() == {"0": 8, "1": 6}
+    assert benchmark.recording("0").channels["name"].tolist() == ["C4", "C3"]
+
+
+def test_a_recording_without_an_event_is_named():
+    silent = raw_of(0)
+    silent.set_annotations(None)
+    benchmark = Benchmark.from_events(
+        {"1": raw_of(0), "2": raw_of(1), "rest": silent}, **RULES, run="recording"
+    )
+    assert "1 of 3 recordings has no event and takes no part: rest." in benchmark.notes
+
+
+def test_values_are_told_apart_as_people_write_them():
+    """Numbers of NumPy, whole numbers that pandas made floats of, truth values, and one thing in place of a list."""
+    about = pd.DataFrame(
+        {"label": [1.0, 2.0, np.nan] * 8, "kept": [True] * 18 + [False] * 6, "day": [1.0] * 12 + [2.0] * 12}
+    )
+    benchmark = Benchmark.from_epochs(
+        np.random.default_rng(0).standard_normal((24, 2, 100)),
+        metadata=about,
+        rate_hz=200.0,
+        target="label",
+        classes={np.int64(1): "face", 2: "house"},
+        where={"kept": True},
+        notch_hz=50,
+        channels="ch1",
+        split={"column": "day", "test": [2]},
+    )
+    assert benchmark.manifest.classes == ("face", "house")
+    (fold,) = benchmark.split("listed").folds
+    assert (len(fold.train), len(fold.test)) == (8, 4)
+
+
+def test_what_is_not_epochs_is_refused_by_name():
+    recording = raw_of(0)
+    with pytest.raises(
+        InputError, match=r"takes epochs, got RawArray\. Pass a recording to Benchmark\.from_events"
+    ):
+        Benchmark.from_epochs(recording, split="blocked-2-folds")
+    with pytest.raises(InputError, match=r"2 sets of windows, which need a table of metadata each"):
+        Benchmark.from_epochs(
+            [np.zeros((2, 1, 9))] * 2, rate_hz=9, metadata=pd.DataFrame({"label": list("ab")}), split="x"
+        )
 
 
 def test_metadata_that_are_no_table_are_refused():

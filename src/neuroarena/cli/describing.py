@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -54,6 +54,11 @@ def describe(
         typer.echo(f"cannot be read: {problem}", err=True)
 
 
+def _say_epochs(row: dict[str, Any]) -> str:
+    begin, end = row["window_s"]
+    return f"{row['n_events']} epochs of {begin:g} to {end:g} s"
+
+
 def _print(found: Description) -> None:
     good = [row for row in found.recordings if "problem" not in row]
     entities = list(dict.fromkeys(name for row in good for name in row["entities"]))[:5]
@@ -65,7 +70,7 @@ def _print(found: Description) -> None:
             f"{row['seconds']:g}",
             ", ".join(f"{count} {kind}" for kind, count in row["channels"].items()),
             ", ".join(row["bad"]) or "-",
-            row["n_events"],
+            str(row["n_events"]) if row["window_s"] is None else _say_epochs(row),
         ]
         for row in good[:_MOST_ROWS]
     ]
@@ -88,8 +93,11 @@ def _print(found: Description) -> None:
         seconds = sum(own["seconds"] for _, own in stretches)
         print(f"annotated as bad: {listed}, {seconds:g} s in all; windows that overlap them are left out")
     if not found.events:
+        markers = list(dict.fromkeys(name for row in good for name in row["stim"]))
+        which = f"; there is {', '.join(markers[:4])}" if markers else ""
         print(
             "no events: pass a table of them (key events), or name a channel of markers with --stim-channel"
+            f"{which}"
         )
     if found.suggestion is not None:
         print(

@@ -257,12 +257,32 @@ def _open_raw(path: Path) -> Any:
     if suffix == ".set":
         _check_matlab(path)
     reader = getattr(mne.io, READERS[suffix])
-    with mne_failures(
-        f"{path.name}: cannot be read as {suffix[1:].upper()} (cut short, or of another format)"
-    ):
-        raw = reader(path, preload=False, verbose="error", **options)
-        _check_whole(path, raw)
+    try:
+        with mne_failures(
+            f"{path.name}: cannot be read as {suffix[1:].upper()} (cut short, or of another format)"
+        ):
+            raw = reader(path, preload=False, verbose="error", **options)
+            _check_whole(path, raw)
+    except InputError as error:
+        if not holds_epochs(path):
+            raise
+        raise InputError(
+            f"{path.name}: holds epochs, whose windows are cut already. Pass it to Benchmark.from_epochs, or write "
+            "epochs = true in the file of a benchmark."
+        ) from error
     return raw
+
+
+def holds_epochs(path: Path) -> bool:
+    """Return whether a file that cannot be read as a recording holds epochs, as FIF and EEGLAB files may."""
+    mne, suffix = import_mne(path), path.suffix.lower()
+    try:
+        with mne_failures(path.name):
+            if suffix == ".set":
+                return len(mne.read_epochs_eeglab(path, verbose="error")) > 0
+            return suffix == ".fif" and mne.what(path) == "epochs"
+    except InputError:
+        return False
 
 
 def _check_suffix(path: Path) -> None:

@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from neuroarena.errors import InputError
@@ -147,6 +148,22 @@ class Definition(_Rules):
             key: [value] if isinstance(value, str | int | float) else value for key, value in where.items()
         }
 
+    @field_validator("notch_hz", "channels", "known", "additional_metrics", "notes", mode="before")
+    @classmethod
+    def _let_one_be_a_list(cls, value: Any) -> Any:
+        return (value,) if isinstance(value, str | int | float) else value
+
+    @field_validator("split", mode="before")
+    @classmethod
+    def _name_lists(cls, split: Any) -> Any:
+        """Call lists that were given without a name "listed"."""
+        alone = isinstance(split, Mapping) and any(
+            key in ListedSplit.model_fields
+            and not (isinstance(value, Mapping) and set(value) & set(ListedSplit.model_fields))
+            for key, value in split.items()
+        )
+        return {"listed": split} if alone else split
+
     @field_validator("window_s", "baseline_s")
     @classmethod
     def _rise(cls, stretch: tuple[float, float] | None) -> tuple[float, float] | None:
@@ -209,10 +226,26 @@ def read_rules(model: type[_Rules], given: Mapping[str, Any], where: str) -> Any
     InputError
         Naming the key, what it may be, and the closest key for one that does not exist.
     """
+    told = {key: _plain(value, key in ("classes", "where", "split")) for key, value in given.items()}
     try:
-        return model.model_validate(dict(given))
+        return model.model_validate(told)
     except ValidationError as error:
         raise InputError(f"{where}: {_say(model, error)}") from None
+
+
+def _plain(value: Any, as_words: bool) -> Any:
+    """Return a value of NumPy as one of Python; where values of events are named, true and false are words."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if isinstance(value, Mapping):
+        return {_plain(key, as_words): _plain(each, as_words) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return (
+            type(value)([_plain(each, as_words) for each in value]) if type(value) in (list, tuple) else value
+        )
+    return str(value) if as_words and isinstance(value, bool) else value
 
 
 def _say(model: type[BaseModel], error: ValidationError) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,9 +13,12 @@ import pandas as pd
 from neuroarena.benchmarks.own.bad_stretches import bad_stretches, without_marks
 from neuroarena.benchmarks.own.pieces import Piece
 from neuroarena.benchmarks.own.sources import Reading, is_bids, parse_name, pieces_at
+from neuroarena.benchmarks.own.stacks import SUFFIXES as EPOCHS
+from neuroarena.benchmarks.own.stacks import Cutting, find_stacks
 from neuroarena.benchmarks.own.table import TARGETS
 from neuroarena.benchmarks.split_rules import natural_order
 from neuroarena.errors import InputError
+from neuroarena.recordings.mne_files import holds_epochs
 
 # Columns with more values than this are not classes; of those below, this many values are listed.
 MOST_CLASSES = 20
@@ -41,8 +44,9 @@ class Description:
     path : str
     bids : bool
     recordings : list of dict
-        key, file, entities, rate_hz, seconds, channels (kind -> count), bad, n_events, bad_stretches (what they are
-        called -> how many, and seconds); or file and problem.
+        key, file, entities, rate_hz, seconds, channels (kind -> count), names, stim (channels of markers), bad,
+        n_events, window_s (of epochs, else null), bad_stretches (what they are called -> how many, and seconds); or
+        file and problem.
     events : dict of str to dict
         Column -> value -> count, for columns with few values; of others the number of values.
     suggestion : str or None
@@ -66,7 +70,7 @@ class Description:
 
 
 def describe(path: str | Path, stim_channel: str | None = None) -> Description:
-    """Describe a folder of recordings, BIDS or not, or one file; a file that cannot be read is reported.
+    """Describe a folder of recordings or epochs, BIDS or not, or one file; what cannot be read is reported.
 
     Parameters
     ----------
@@ -87,7 +91,7 @@ def describe(path: str | Path, stim_channel: str | None = None) -> Description:
     pieces: list[Piece] = []
     for file, make in found:
         try:
-            piece = without_marks(make())
+            piece = _read(file, make)
             entities = {**(parse_name(pattern, file) if pattern else {}), **piece.entities}
             rows.append(_row(piece, file, entities))
         except InputError as error:
@@ -102,12 +106,28 @@ def describe(path: str | Path, stim_channel: str | None = None) -> Description:
         )
     table = pd.concat([piece.events.assign(recording=piece.key) for piece in pieces], ignore_index=True)
     events = _count_events(table)
+    read = [row for row in rows if "problem" not in row]
+    cut = [row["window_s"] is not None for row in read]
+    if any(cut) and not all(cut):
+        # Recordings and epochs of the same folder are two benchmarks.
+        return Description(str(path), bids, rows, events, None)
     whole = place.is_dir() and len(pieces) == len(rows)
-    data = [str(place)] if whole else [row["file"] for row in rows if "problem" not in row]
-    suggestion = _suggest(
-        data, pattern, [row for row in rows if "problem" not in row], events, table, stim_channel
-    )
-    return Description(str(path), bids, rows, events, suggestion)
+    data = [str(place)] if whole else [row["file"] for row in read]
+    head = [f"names = {_quote(pattern)}"] if pattern else []
+    head += [f"stim_channel = {_quote(stim_channel)}"] if stim_channel else []
+    head += ["epochs = true"] if all(cut) else []
+    return Description(str(path), bids, rows, events, _suggest(data, head, read, events, table))
+
+
+def _read(file: Path, make: Callable[[], Piece]) -> Piece:
+    """Read a file as a recording or, where it holds epochs, as those."""
+    try:
+        return without_marks(make())
+    except InputError:
+        if file.suffix.lower() not in EPOCHS or not holds_epochs(file):
+            raise
+    (piece,) = find_stacks(file, Cutting(owners=()))
+    return piece
 
 
 def _row(piece: Piece, file: Path, entities: dict[str, str]) -> dict[str, Any]:
@@ -121,13 +141,20 @@ def _row(piece: Piece, file: Path, entities: dict[str, str]) -> dict[str, Any]:
         "seconds": round(piece.n_samples / piece.rate_hz, 3),
         "channels": {str(kind): int(count) for kind, count in kinds.items()},
         "names": piece.channels["name"].tolist(),
+        "stim": piece.channels.loc[piece.channels["kind"] == "stim", "name"].tolist(),
         "bad": list(piece.bad),
         "n_events": len(piece.events),
+        "window_s": None if piece.stretch is None else _span(piece.stretch, piece.rate_hz),
         "bad_stretches": {
             str(name): {"count": len(own), "seconds": round(float((own["end_s"] - own["begin_s"]).sum()), 3)}
             for name, own in marked.groupby("description")
         },
     }
+
+
+def _span(stretch: tuple[int, int], rate_hz: float) -> list[float]:
+    before, after = stretch
+    return [round(-before / rate_hz, 6), round(after / rate_hz, 6)]
 
 
 def _count_events(table: pd.DataFrame) -> dict[str, dict[str, Any]]:
@@ -186,11 +213,10 @@ def _entity(word: str) -> str | None:
 
 def _suggest(
     data: list[str],
-    pattern: str | None,
+    head: list[str],
     rows: list[dict[str, Any]],
     events: dict[str, dict[str, Any]],
     table: pd.DataFrame,
-    stim_channel: str | None,
 ) -> str | None:
     """Write a file of a benchmark to begin with."""
     able = [name for name, counts in events.items() if len(counts) > 1 and "number of values" not in counts]
@@ -198,14 +224,12 @@ def _suggest(
     if target is None:
         return None
     named = _quote(data[0]) if len(data) == 1 else "[" + ", ".join(_quote(name) for name in data) + "]"
-    lines = [f"data = {named}"]
-    lines += [f"names = {_quote(pattern)}"] if pattern else []
-    lines += [f"stim_channel = {_quote(stim_channel)}"] if stim_channel else []
-    end = _window_end(table[table[target].notna()])
+    lines = [f"data = {named}", *head, f"target = {_quote(target)}"]
+    if "epochs = true" not in head:
+        end = _window_end(table[table[target].notna()])
+        lines.append(f"window_s = [0.0, {end:g}]  # seconds from the event")
     lines += [
-        f"target = {_quote(target)}",
-        f"window_s = [0.0, {end:g}]  # seconds from the event",
-        f"split = {_quote(_suggest_split(rows))}",
+        f"split = {_quote(_suggest_split(rows, table))}",
         'metric = "balanced_accuracy"',
     ]
     if len({row["rate_hz"] for row in rows}) > 1:
@@ -218,9 +242,11 @@ def _suggest(
     return "\n".join(lines) + "\n"
 
 
-def _suggest_split(rows: list[dict[str, Any]]) -> str:
+def _suggest_split(rows: list[dict[str, Any]], table: pd.DataFrame) -> str:
     for level in ("subject", "session", "run"):
         if len({row["entities"].get(level) for row in rows}) > 1:
+            return f"leave-one-{level}-out"
+        if level in table and table[level].nunique() > 1:
             return f"leave-one-{level}-out"
     return "leave-one-recording-out" if len(rows) > 1 else "blocked-5-folds"
 

@@ -14,7 +14,7 @@ from neuroarena.benchmarks.own.definition import Definition, read_rules
 from neuroarena.benchmarks.own.pieces import Piece
 from neuroarena.benchmarks.own.sources import Reading, find_pieces
 from neuroarena.benchmarks.own.splitting import SplitRule, split_rules
-from neuroarena.benchmarks.own.stacks import find_stacks
+from neuroarena.benchmarks.own.stacks import Cutting, find_stacks
 from neuroarena.benchmarks.own.table import OwnExamples, make_examples
 from neuroarena.errors import InputError, UnknownName
 from neuroarena.features import FeatureChain
@@ -44,17 +44,16 @@ def benchmark_from_epochs(data: Any, rules: Mapping[str, Any]) -> Benchmark:
     """Make a benchmark of windows that were cut already; see :meth:`Benchmark.from_epochs`."""
     where = "Benchmark.from_epochs"
     told = dict(rules)
-    metadata, rate_hz, names = (told.pop(name, None) for name in ("metadata", "rate_hz", "channel_names"))
+    names = ("metadata", "rate_hz", "channel_names", "names", "folder")
+    cutting = Cutting(**{name: told.pop(name) for name in names if name in told})
     definition = read_rules(Definition, told, where)
-    levels = ("subject", "session", "run")
-    owners = [getattr(definition, level) or level for level in levels]
-    return make_benchmark(find_stacks(data, metadata, rate_hz, names, owners), definition, where)
+    return make_benchmark(find_stacks(data, cutting.owned_as(definition)), definition, where)
 
 
 def _take_reading(rules: Mapping[str, Any], where: str) -> tuple[Reading, dict[str, Any]]:
     """Divide what was given into how data are read and what is asked of them."""
     told = dict(rules)
-    names = ("events", "names", "task", "subjects", "stim_channel", "rate_hz", "folder")
+    names = ("events", "names", "task", "subjects", "stim_channel", "rate_hz", "channel_names", "folder")
     reading = {name: told.pop(name) for name in names if name in told}
     if "folder" in reading:
         reading["folder"] = Path(reading["folder"])
@@ -99,6 +98,10 @@ def make_benchmark(
     for key in definition.known:
         if key not in made.table:
             raise InputError(f'{where}: the key "known" names "{key}", which the events do not have.')
+        if key in (made.target, "target"):
+            raise InputError(
+                f'{where}: the key "known" names "{key}", which is decoded: decoders would be told the answer.'
+            )
     openers = {piece.key: piece.open for piece in pieces}
 
     def open_recording(key: str) -> Recording:

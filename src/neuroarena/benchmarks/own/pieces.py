@@ -21,6 +21,22 @@ def no_annotations() -> pd.DataFrame:
     return pd.DataFrame({"onset_s": [], "duration_s": [], "description": []}, dtype=object)
 
 
+def as_text(values: pd.Series) -> pd.Series:
+    """Return values as text; whole numbers that became floats, as pandas makes them beside a missing one, lose ".0".
+
+    Examples
+    --------
+    >>> as_text(pd.Series([1.0, 2.0, None])).tolist()
+    ['1', '2', 'nan']
+    >>> as_text(pd.Series([0.5, 2.0])).tolist()
+    ['0.5', '2.0']
+    """
+    there = values.dropna()
+    if values.dtype.kind == "f" and np.isfinite(there).all() and (there == there.round()).all():
+        return values.map(lambda value: str(value) if pd.isna(value) else str(int(value)))
+    return values.astype(str)
+
+
 @dataclass(frozen=True)
 class Piece:
     """A recording and its events.

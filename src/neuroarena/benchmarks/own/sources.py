@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import functools
+import glob
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from neuroarena.benchmarks.own.pieces import Piece, check_onsets, no_annotations, place_events
+from neuroarena.benchmarks.own.pieces import Piece, as_text, check_onsets, no_annotations, place_events
 from neuroarena.benchmarks.split_rules import natural_order
 from neuroarena.errors import InputError
 from neuroarena.recordings import Recording, from_array, mne_files, open_file
@@ -41,8 +42,8 @@ class Reading:
 
     Attributes
     ----------
-    events : DataFrame, array or path, optional
-        Events, where they are not in the files; of several recordings with a column ``recording``.
+    events : DataFrame, array, path, or a list or mapping of these, optional
+        Events, where they are not in the files; of several recordings with a column ``recording``, or one for each.
     names : str, optional
         What names of files say, as in ``S{subject}R{run}``.
     task : str, optional
@@ -53,6 +54,8 @@ class Reading:
         Take events from this channel.
     rate_hz : float, optional
         Samples per second of arrays.
+    channel_names : sequence of str, optional
+        Names of the channels of arrays.
     montage : str, optional
         Template that places channels by their names.
     folder : Path
@@ -65,6 +68,7 @@ class Reading:
     subjects: tuple[str, ...] | None = None
     stim_channel: str | None = None
     rate_hz: float | None = None
+    channel_names: Sequence[str] | None = None
     montage: str | None = None
     folder: Path = Path()
 
@@ -84,13 +88,20 @@ def find_pieces(data: Any, reading: Reading) -> list[Piece]:
     InputError
         When nothing is found, or a file or an event is not as expected.
     """
-    if isinstance(reading.events, str | Path):
-        listed = reading.folder / reading.events
-        reading = replace(reading, events=read_table(listed))
-        check_onsets(reading.events, str(listed), first_line=2)
-    pieces = [piece for key, item in _items(data) for piece in _pieces(key, item, reading)]
+    items, listed = list(_items(data)), reading.events
+    if isinstance(listed, list | tuple) and len(listed) != len(items):
+        raise InputError(f"There are {len(items)} recordings, but {len(listed)} tables of events.")
+    tables = listed if isinstance(listed, list | tuple) else [listed] * len(items)
+    tables = [_read_events(table, reading.folder) for table in tables]
+    pieces = [
+        piece
+        for (key, item), table in zip(items, tables, strict=True)
+        for piece in _pieces(key, item, replace(reading, events=table))
+    ]
     if not pieces:
         raise InputError(f"{data}: holds no recording.")
+    if not isinstance(listed, list | tuple):
+        _check_recordings(tables[0], pieces)
     keys = [piece.key for piece in pieces]
     repeated = next((key for key in keys if keys.count(key) > 1), None)
     if repeated is not None:
@@ -100,7 +111,40 @@ def find_pieces(data: Any, reading: Reading) -> list[Piece]:
     return pieces
 
 
+def _read_events(events: Any, folder: Path) -> Any:
+    """Read events that are the name of a file; return any others as they are."""
+    if not isinstance(events, str | Path):
+        return events
+    place = folder / events
+    table = read_table(place)
+    check_onsets(table, str(place), first_line=2)
+    return table
+
+
+def _check_recordings(events: Any, pieces: list[Piece]) -> None:
+    """Refuse one table for several recordings that does not say, or misspells, which one an event is of."""
+    if len(pieces) < 2 or not isinstance(events, pd.DataFrame | np.ndarray):
+        return
+    keys = [piece.key for piece in pieces]
+    shown = ", ".join(keys[:4]) + (", ..." if len(keys) > 4 else "")
+    if isinstance(events, np.ndarray) or "recording" not in events:
+        raise InputError(
+            f"There are {len(pieces)} recordings and one table of events, which does not say of which each is. Add a "
+            f'column "recording" with {shown}, or pass one table for each.'
+        )
+    strange = [name for name in as_text(events["recording"]).unique() if name not in keys]
+    silent = [piece.key for piece in pieces if piece.events.empty]
+    if strange and silent:
+        raise InputError(
+            f'The events are of a recording "{strange[0]}", which is not there, and none is of "{silent[0]}". The '
+            f"recordings are called {shown}."
+        )
+
+
 def _items(data: Any) -> Iterator[tuple[str | None, Any]]:
+    # Epochs of MNE-Python are an iterator too, and have an info.
+    if isinstance(data, Iterator) and not hasattr(data, "info"):
+        data = list(data)
     if isinstance(data, Mapping):
         yield from ((str(key), item) for key, item in data.items())
     elif isinstance(data, list | tuple):
@@ -116,7 +160,8 @@ def _pieces(key: str | None, item: Any, reading: Reading) -> Iterator[Piece]:
     elif hasattr(item, "first_samp") and hasattr(item, "annotations"):
         yield _raw_piece(key or name_raw(item), item, reading)
     elif isinstance(item, Recording):
-        yield _recording_piece(key or Path(item.name).stem, lambda: item, {}, reading)
+        named = key or Path(item.name).stem
+        yield _recording_piece(named, lambda: item, _say_name(reading, named), reading)
     elif hasattr(item, "tmin") and hasattr(item, "get_data"):
         raise InputError(
             "These are epochs, whose windows are cut already. Pass them to Benchmark.from_epochs."
@@ -129,8 +174,13 @@ def _pieces(key: str | None, item: Any, reading: Reading) -> Iterator[Piece]:
             )
         if reading.rate_hz is None:
             raise InputError("An array needs rate_hz, its samples per second.")
-        made = from_array(item, reading.rate_hz, name=key or "array", kind="eeg")
-        yield _recording_piece(key or "array", lambda: made, {}, reading)
+        named = key or "array"
+        made = from_array(item, reading.rate_hz, reading.channel_names, name=named, kind="eeg")
+        yield _recording_piece(named, lambda: made, _say_name(reading, named), reading)
+
+
+def _say_name(reading: Reading, name: str) -> dict[str, str]:
+    return match_name(reading.names, name, name) if reading.names else {}
 
 
 def pieces_at(path: Path, reading: Reading, key: str | None = None) -> list[tuple[Path, Callable[[], Piece]]]:
@@ -155,18 +205,17 @@ def pieces_at(path: Path, reading: Reading, key: str | None = None) -> list[tupl
             if is_bids(place)
             else _file_pieces(find_files(place), place, reading)
         )
-    files = (
-        [place]
-        if place.exists() or keeper_of(place)
-        else sorted(reading.folder.glob(str(path)))
-        if not path.is_absolute()
-        else []
-    )
+    files = [place] if place.exists() or keeper_of(place) else find_pattern(place)
     if not files:
         raise InputError(f"{place}: there is no such file or folder.")
     if key is not None:
         return [(files[0], functools.partial(_file_piece, key, files[0], reading))]
     return _file_pieces(files, place.parent, reading)
+
+
+def find_pattern(pattern: Path) -> list[Path]:
+    """List the files that fit a pattern such as ``S001/*.edf``, in natural order."""
+    return [Path(name) for name in sorted(glob.glob(str(pattern), recursive=True), key=natural_order)]
 
 
 def is_bids(folder: Path) -> bool:
@@ -231,19 +280,30 @@ def parse_name(pattern: str, path: Path) -> dict[str, str]:
     >>> parse_name("{subject}/{session}", Path("data/anna/day2.edf"))
     {'subject': 'anna', 'session': 'day2'}
     """
+    levels = pattern.count("/") + 1
+    return match_name(pattern, "/".join([*path.absolute().parts[-levels:-1], path.stem]), str(path))
+
+
+def match_name(pattern: str, name: str, shown: str) -> dict[str, str]:
+    """Read what a name says; see :func:`parse_name`.
+
+    Parameters
+    ----------
+    pattern, name : str
+    shown : str
+        What a message calls the name.
+    """
     parts = re.split(r"\{(\w+)\}", pattern)
     text = "".join(
         re.escape(part) if place % 2 == 0 else f"(?P<{part}>[^/]+?)" for place, part in enumerate(parts)
     )
-    levels = pattern.count("/") + 1
-    name = "/".join([*path.absolute().parts[-levels:-1], path.stem])
     try:
         found = re.fullmatch(text, name)
     except re.error:
         raise InputError(f'The pattern of names "{pattern}" names an entity twice.') from None
     if found is None:
         raise InputError(
-            f'{path}: is not named as "{pattern}" says. Expected, for example, S{{subject}}R{{run}}.'
+            f'{shown}: is not named as "{pattern}" says. Expected, for example, S{{subject}}R{{run}}.'
         )
     return found.groupdict()
 
@@ -304,7 +364,8 @@ def _raw_piece(key: str, raw: Any, reading: Reading) -> Piece:
             reading, events=place_events(reading.events, raw.info["sfreq"], key, int(raw.first_samp))
         )
     made = from_raw(raw, key)
-    return _recording_piece(key, lambda: made, {}, reading, lambda: raw_annotations(raw))
+    entities = _say_name(reading, key)
+    return _recording_piece(key, lambda: made, entities, reading, lambda: raw_annotations(raw))
 
 
 def _recording_piece(
@@ -353,7 +414,7 @@ def _own_rows(events: Any, key: str, where: str) -> Any:
             )
         return events[key]
     if isinstance(events, pd.DataFrame) and "recording" in events:
-        return events[events["recording"].astype(str) == key].drop(columns="recording").reset_index(drop=True)
+        return events[as_text(events["recording"]) == key].drop(columns="recording").reset_index(drop=True)
     return events
 
 

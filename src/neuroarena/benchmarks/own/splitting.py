@@ -10,6 +10,7 @@ from dataclasses import replace
 import pandas as pd
 
 from neuroarena.benchmarks.own.definition import Definition, ListedSplit
+from neuroarena.benchmarks.own.pieces import as_text
 from neuroarena.benchmarks.split_rules import (
     blocked_folds,
     later_sessions,
@@ -82,12 +83,12 @@ def nested_values(table: pd.DataFrame, column: str) -> pd.Series:
     >>> nested_values(runs, "run").tolist()
     ['1/1', '2/1']
     """
-    values = table[column].astype(str)
+    values = as_text(table[column])
     if column not in LEVELS:
         return values
     for level in reversed(LEVELS[1 : LEVELS.index(column)]):
         if level in table and (table.groupby("subject")[level].nunique() > 1).any():
-            values = table[level].astype(str) + "/" + values
+            values = as_text(table[level]) + "/" + values
     return values
 
 
@@ -104,9 +105,14 @@ def _leave_out(examples: pd.DataFrame, column: str, within: str | None, name: st
     owners = examples[within] if within else pd.Series("", index=examples.index)
     if (held_out.groupby(owners).nunique() < 2).all():
         of = f" of one {within}" if within else ""
+        told = (
+            'Who is who comes from BIDS, from a column (subject = "...") or from names = "S{subject}R{run}"; '
+            if column == "subject"
+            else ""
+        )
         raise InputError(
             f'The split "{name}" needs two values of "{column}"{of} or more; these data have only '
-            f"{', '.join(sorted(held_out.unique())[:3])}. blocked-5-folds cuts each recording in time."
+            f"{', '.join(sorted(held_out.unique())[:3])}. {told}blocked-5-folds cuts each recording in time."
         )
     return leave_one_out(examples.assign(**{column: held_out}), column, within=within, name=name)
 
@@ -123,7 +129,7 @@ def _cut_by_lists(examples: pd.DataFrame, lists: ListedSplit, name: str) -> Spli
             f'The split "{name}" lists values of "{lists.column}", which the events do not have; there are: '
             f"{', '.join(map(str, examples.columns))}."
         )
-    values = examples[lists.column].astype(str)
+    values = as_text(examples[lists.column])
     there = set(values)
     listed = [
         *lists.train,

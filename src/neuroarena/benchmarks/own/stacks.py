@@ -3,75 +3,160 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from neuroarena.benchmarks.own.definition import Definition
 from neuroarena.benchmarks.own.pieces import Piece
+from neuroarena.benchmarks.own.sources import find_pattern, match_name, parse_name
+from neuroarena.benchmarks.split_rules import natural_order
 from neuroarena.errors import InputError
 from neuroarena.recordings import Recording
-from neuroarena.recordings.mne_files import bad_channels, import_mne, mne_failures
+from neuroarena.recordings.mne_files import bad_channels, holds_epochs, import_mne, mne_failures
 from neuroarena.recordings.mne_objects import from_epochs
 from neuroarena.recordings.paths import existing_file
 from neuroarena.recordings.stacked import check_stack, from_windows
 
+LEVELS = ("subject", "session", "run")
+# Files that may hold epochs.
+SUFFIXES = (".fif", ".set")
 
-def find_stacks(
-    data: Any,
-    metadata: pd.DataFrame | None,
-    rate_hz: float | None,
-    channels: Sequence[str] | None,
-    owners: Sequence[str],
-) -> list[Piece]:
+
+@dataclass(frozen=True)
+class Cutting:
+    """How windows that were cut already are read.
+
+    Attributes
+    ----------
+    metadata : DataFrame, or a list or mapping of these, optional
+        One row per window; by default that of the epochs. Of several sets of windows, one for each.
+    rate_hz : float, optional
+        Samples per second of arrays.
+    channel_names : sequence of str, optional
+        Names of the channels of arrays.
+    names : str, optional
+        What names of files, or keys of a mapping, say, as in ``S{subject}R{run}``.
+    folder : Path
+        Where relative paths begin.
+    owners : tuple of str
+        Columns whose values own windows; windows of different owners are different recordings.
+    """
+
+    metadata: Any = None
+    rate_hz: float | None = None
+    channel_names: Sequence[str] | None = None
+    names: str | None = None
+    folder: Path = Path()
+    owners: tuple[str, ...] = LEVELS
+
+    def owned_as(self, definition: Definition) -> Cutting:
+        """Return the same with the owners that a definition names."""
+        return replace(self, owners=tuple(getattr(definition, level) or level for level in LEVELS))
+
+
+def find_stacks(data: Any, cutting: Cutting) -> list[Piece]:
     """Find windows that were cut already: one piece for each subject, session and run.
 
     Parameters
     ----------
-    data : mne.Epochs, array (windows, channels, time), or a mapping of names to these
-    metadata : DataFrame, optional
-        One row per window; by default that of the epochs. Of a mapping, each has its own.
-    rate_hz : float, optional
-        Samples per second of an array.
-    channels : sequence of str, optional
-        Names of the channels of an array.
-    owners : sequence of str
-        Columns whose values own windows; windows of different owners are different recordings.
+    data
+        ``mne.Epochs``, an array (windows, channels, time), a file of epochs, a folder or a pattern of them, a list of
+        these, or a mapping of names to them.
+    cutting : Cutting
 
     Raises
     ------
     InputError
         When windows and metadata differ in number, or an array has no rate.
     """
-    if isinstance(data, Mapping | list | tuple):
-        named = (
-            data.items()
-            if isinstance(data, Mapping)
-            else ((str(place), item) for place, item in enumerate(data))
+    sets = _name_apart(list(_sets(data, cutting.folder)))
+    tables = _match_metadata(cutting.metadata, [key for key, _ in sets])
+    return [
+        piece
+        for (key, item), table in zip(sets, tables, strict=True)
+        for piece in _split(key, item, table, cutting)
+    ]
+
+
+def _sets(data: Any, folder: Path) -> Iterator[tuple[str, Any]]:
+    """List sets of windows with their names; a single one that is not a file has none."""
+    if isinstance(data, Mapping):
+        yield from ((str(key), folder / item if _is_path(item) else item) for key, item in data.items())
+    elif isinstance(data, list | tuple) or (isinstance(data, Iterator) and not hasattr(data, "info")):
+        for place, item in enumerate(data):
+            yield from _files(item, folder) if _is_path(item) else [(str(place), item)]
+    elif _is_path(data):
+        files = _files(data, folder)
+        yield from files if len(files) > 1 else [("", files[0][1])]
+    else:
+        yield "", data
+
+
+def _files(place: str | Path, folder: Path) -> list[tuple[str, Path]]:
+    return [(file.stem, file) for file in find_epochs(folder / Path(place).expanduser())]
+
+
+def _name_apart(sets: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
+    """Call files of the same name in different folders by their folders too."""
+    keys = [key for key, _ in sets]
+    return [
+        (f"{item.parent.name}/{key}" if isinstance(item, Path) and keys.count(key) > 1 else key, item)
+        for key, item in sets
+    ]
+
+
+def _is_path(item: Any) -> bool:
+    return isinstance(item, str | Path)
+
+
+def find_epochs(place: Path) -> list[Path]:
+    """List the files of epochs at a place: a file, a folder, or a pattern such as ``epochs/*-epo.fif``.
+
+    Raises
+    ------
+    InputError
+        When there is none.
+    """
+    if place.is_dir():
+        found = [file for file in sorted(place.rglob("*")) if file.suffix.lower() in SUFFIXES]
+        found = [file for file in found if holds_epochs(file)]
+    else:
+        found = [place] if place.exists() else find_pattern(place)
+    if not found:
+        what = (
+            "holds no file of epochs (FIF or EEGLAB)" if place.is_dir() else "there is no such file or folder"
         )
-        return [
-            piece
-            for key, item in named
-            for piece in _split(
-                str(key), item, metadata if len(data) == 1 else None, rate_hz, channels, owners
-            )
-        ]
-    return _split("", data, metadata, rate_hz, channels, owners)
+        raise InputError(f"{place}: {what}.")
+    return sorted(found, key=lambda file: natural_order(str(file)))
 
 
-def _split(
-    name: str,
-    data: Any,
-    metadata: pd.DataFrame | None,
-    rate_hz: float | None,
-    channels: Sequence[str] | None,
-    owners: Sequence[str],
-) -> list[Piece]:
+def _match_metadata(metadata: Any, keys: list[str]) -> list[Any]:
+    """Return the table of each set of windows."""
+    if isinstance(metadata, Mapping) and all(isinstance(table, pd.DataFrame) for table in metadata.values()):
+        absent = [key for key in keys if key not in metadata]
+        if absent:
+            raise InputError(f'There are no metadata for "{absent[0]}"; there are: {", ".join(metadata)}.')
+        return [metadata[key] for key in keys]
+    if isinstance(metadata, list | tuple) and len(metadata) == len(keys) != 1:
+        return list(metadata)
+    if metadata is not None and len(keys) > 1:
+        raise InputError(
+            f"There are {len(keys)} sets of windows, which need a table of metadata each: pass as many, in a list or a "
+            "mapping."
+        )
+    return [metadata] * len(keys)
+
+
+def _split(name: str, data: Any, metadata: Any, cutting: Cutting) -> list[Piece]:
     make: Callable[..., Recording]
-    data = _read_epochs(Path(data)) if isinstance(data, str | Path) else data
-    if hasattr(data, "tmin") and hasattr(data, "get_data"):
+    entities = _say_names(cutting.names, name, data)
+    data = _read_epochs(data) if isinstance(data, Path) else data
+    if hasattr(data, "drop_bad") and hasattr(data, "get_data"):
         if not data._bad_dropped:
             data.drop_bad(verbose="error")
         table = _metadata_of(data) if metadata is None else metadata
@@ -83,12 +168,17 @@ def _split(
         )
         n_windows = len(data)
     else:
-        stack = check_stack(data, name or "windows")
+        if hasattr(data, "info"):
+            raise InputError(
+                f"Benchmark.from_epochs takes epochs, got {type(data).__name__}. Pass a recording to "
+                "Benchmark.from_events, which cuts windows around its events."
+            )
+        stack, rate_hz = check_stack(data, name or "windows"), cutting.rate_hz
         if rate_hz is None or metadata is None:
             raise InputError(
                 "Windows in an array need rate_hz, their samples per second, and metadata, one row each."
             )
-        make = functools.partial(from_windows, stack, rate_hz, channels)
+        make = functools.partial(from_windows, stack, rate_hz, cutting.channel_names)
         table, before, length, rate, n_windows = metadata, 0, stack.shape[2], float(rate_hz), len(stack)
     if not isinstance(table, pd.DataFrame):
         raise InputError(
@@ -97,7 +187,8 @@ def _split(
     if len(table) != n_windows:
         raise InputError(f"{name or 'windows'}: {n_windows} windows, but {len(table)} rows of metadata.")
     table = table.reset_index(drop=True)
-    present = [column for column in owners if column in table]
+    table = table.assign(**{level: value for level, value in entities.items() if level not in table})
+    present = [column for column in cutting.owners if column in table]
     groups = (
         table.groupby(present, sort=True, dropna=False).indices if present else {(): np.arange(n_windows)}
     )
@@ -115,9 +206,22 @@ def _split(
     return pieces
 
 
+def _say_names(pattern: str | None, name: str, data: Any) -> dict[str, str]:
+    if pattern is None:
+        return {}
+    return (
+        parse_name(pattern, data) if isinstance(data, Path) else match_name(pattern, name, name or "epochs")
+    )
+
+
 def _read_epochs(path: Path) -> Any:
     """Open a file of epochs, -epo.fif or .set, without loading it."""
     mne = import_mne(path)
+    if path.suffix.lower() not in SUFFIXES:
+        raise InputError(
+            f"{path}: is not a file of epochs, which end in {' or '.join(SUFFIXES)}. Pass a recording to "
+            "Benchmark.from_events; load an array and pass it with metadata and rate_hz."
+        )
     reader = (
         mne.read_epochs_eeglab
         if path.suffix.lower() == ".set"

@@ -11,7 +11,7 @@ import pandas as pd
 from neuroarena.benchmarks.benchmark import EXAMPLE_COLUMNS
 from neuroarena.benchmarks.own.bad_stretches import bad_stretches, find_overlaps, without_marks
 from neuroarena.benchmarks.own.definition import Definition
-from neuroarena.benchmarks.own.pieces import Piece
+from neuroarena.benchmarks.own.pieces import Piece, as_text
 from neuroarena.benchmarks.own.splitting import LEVELS, nested_values
 from neuroarena.benchmarks.split_rules import natural_order
 from neuroarena.errors import InputError
@@ -72,13 +72,17 @@ def make_examples(pieces: Sequence[Piece], definition: Definition, numbers: bool
     if table.empty:
         raise InputError(f"{where}: there are no events. Name a table of events, or a stim_channel.")
     for column, values in definition.where.items():
-        table = table[_column(table, column, where).astype(str).isin(values)]
-    if table.empty:
-        raise InputError(f'{where}: no event is left of those that the key "where" selects.')
+        words = as_text(_column(table, column, where))
+        table = table[words.isin(values)]
+        if table.empty:
+            raise InputError(
+                f'{where}: no event is left of those that the key "where" selects: none has the {column} '
+                f"{' or '.join(values)}; there are: {_count_values(words)}."
+            )
     target = definition.target or _guess_target(table, where)
     table, classes = _targets(table, target, definition, numbers, where)
     inside = table["start"].ge(0) & table["stop"].le(table["n_samples"])
-    notes = _notes_on_edges(table, inside)
+    notes = (*_notes_on_silent(pieces), *_notes_on_edges(table, inside))
     if not inside.any():
         first = table.iloc[0]
         raise InputError(
@@ -185,7 +189,7 @@ def _targets(
                 f'"{table.loc[wrong[0], target]}". Choose another target, or a metric of classes.'
             )
         return table.assign(target=values.astype(np.float64)), ()
-    words = table[target].astype(str)
+    words = as_text(table[target])
     asked = definition.classes
     if asked is None:
         classes = tuple(sorted(words.unique(), key=natural_order))
@@ -196,14 +200,28 @@ def _targets(
         counts = words.value_counts()
         absent = [name for name in mapping if name not in counts]
         if absent:
-            listed = ", ".join(f"{name} ({count})" for name, count in counts.head(10).items())
-            raise InputError(f'{where}: no event has the {target} "{absent[0]}"; there are: {listed}.')
+            raise InputError(
+                f'{where}: no event has the {target} "{absent[0]}"; there are: {_count_values(words)}.'
+            )
     if len(classes) < 2:
         raise InputError(
             f'{where}: the column "{target}" has one class, {classes[0]}; two or more are needed. '
             "Choose another column as the target, or more classes."
         )
     return table.assign(target=words.map(mapping)).dropna(subset="target"), classes
+
+
+def _count_values(words: pd.Series) -> str:
+    return ", ".join(f"{name} ({count})" for name, count in words.value_counts().head(10).items())
+
+
+def _notes_on_silent(pieces: Sequence[Piece]) -> tuple[str, ...]:
+    """Name the recordings without an event, because a misspelt name in a table of events makes one."""
+    silent = [piece.key for piece in pieces if piece.events.empty]
+    if not silent:
+        return ()
+    said = "has no event and takes no part" if len(silent) == 1 else "have no event and take no part"
+    return (f"{len(silent)} of {len(pieces)} recordings {said}: {', '.join(silent[:4])}.",)
 
 
 def _notes_on_edges(table: pd.DataFrame, inside: pd.Series) -> tuple[str, ...]:
@@ -250,7 +268,7 @@ def _owners(table: pd.DataFrame, definition: Definition, where: str) -> tuple[pd
         if said is not None:
             table[level] = _column(table, said, where)
     for level in ("subject", "session"):
-        table[level] = table[level].astype(str) if level in table else "1"
+        table[level] = as_text(table[level]) if level in table else "1"
     unit = definition.unit or _guess_unit(table)
     _column(table, unit, where)
     several = table["subject"].nunique() > 1
@@ -258,7 +276,7 @@ def _owners(table: pd.DataFrame, definition: Definition, where: str) -> tuple[pd
     owned = unit in (*LEVELS[1:], "recording")
     table["unit"] = table["subject"] + "/" + values if several and owned and unit != "recording" else values
     cluster = definition.cluster or ("subject" if several and owned else None)
-    table["cluster"] = table["unit"] if cluster is None else _column(table, cluster, where).astype(str)
+    table["cluster"] = table["unit"] if cluster is None else as_text(_column(table, cluster, where))
     return table, unit, cluster
 
 

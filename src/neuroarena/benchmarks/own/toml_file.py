@@ -10,7 +10,7 @@ from neuroarena.benchmarks.benchmark import Benchmark
 from neuroarena.benchmarks.own.definition import Definition, Texts, read_rules
 from neuroarena.benchmarks.own.making import make_benchmark
 from neuroarena.benchmarks.own.sources import Reading, find_pieces
-from neuroarena.benchmarks.own.stacks import find_stacks
+from neuroarena.benchmarks.own.stacks import Cutting, find_stacks
 from neuroarena.errors import InputError
 
 
@@ -82,6 +82,13 @@ def _refuse_swallowed(given: dict[str, Any], file: Path) -> None:
                 )
 
 
+def _refuse_unused(asked: BenchmarkFile, where: str) -> None:
+    """Refuse what says how recordings are read, where the files hold epochs."""
+    for key in ("events", "task", "subjects", "stim_channel"):
+        if getattr(asked, key) is not None:
+            raise InputError(f'{where}: the key "{key}" is for recordings; these are epochs (epochs = true).')
+
+
 def load_benchmark_file(path: str | Path, data: str | Path | None = None) -> Benchmark:
     """Make the benchmark that a file describes.
 
@@ -103,9 +110,9 @@ def load_benchmark_file(path: str | Path, data: str | Path | None = None) -> Ben
     definition = Definition.model_validate(asked.model_dump(exclude=set(_PLACES), exclude_unset=True))
     listed = list(asked.data) if isinstance(asked.data, tuple) else asked.data
     if asked.epochs:
-        named = [listed] if isinstance(listed, str) else listed
-        owners = [getattr(definition, level) or level for level in ("subject", "session", "run")]
-        pieces = find_stacks({Path(name).stem: folder / name for name in named}, None, None, None, owners)
+        listed = [listed] if isinstance(listed, str) else listed
+        _refuse_unused(asked, str(path))
+        pieces = find_stacks(listed, Cutting(names=asked.names, folder=folder).owned_as(definition))
     else:
         told = {name: getattr(asked, name) for name in _PLACES[2:]}
         pieces = find_pieces(listed, Reading(folder=folder, montage=definition.montage, **told))
