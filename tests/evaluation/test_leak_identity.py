@@ -98,6 +98,23 @@ def test_a_target_that_belongs_to_a_person_is_a_leak_only_where_the_person_is_on
     assert "where each person has one target (share): 1.00; who it is tells the answer" in found
 
 
+def test_a_column_that_decoders_may_see_and_that_tells_the_answer_is_found():
+    table = people().examples.rename(columns={"label": "shown"}).drop(columns=["target", "unit", "cluster"])
+    rng = np.random.default_rng(0)
+    table["age"], table["code"] = rng.integers(20, 60, len(table)), table["shown"].map({"a": 7, "b": 9})
+    table["delay_s"] = rng.uniform(0.2, 0.8, len(table))
+    table["delay_ms"] = 1000 * table["delay_s"] + rng.normal(0, 1, len(table))
+    rules: dict[str, Any] = {"metadata": table, "rate_hz": RATE, "split": "leave-one-subject-out"}
+    windows = rng.standard_normal((len(table), 3, 50))
+    assert leaks(Benchmark.from_epochs(windows, target="shown", known="age", **rules)) == []
+    (found,) = leaks(Benchmark.from_epochs(windows, target="shown", known=["age", "code"], **rules))
+    assert 'whose answer the column "code" tells (share): 1.00; decoders are given the column' in found
+    numbers: dict[str, Any] = {**rules, "target": "delay_s", "metric": "rmse"}
+    assert leaks(Benchmark.from_epochs(windows, known="age", **numbers)) == []
+    (found,) = leaks(Benchmark.from_epochs(windows, known=["delay_ms"], **numbers))
+    assert 'The column "delay_ms" and the answer (correlation): 1.00' in found
+
+
 def test_windows_that_overlap_across_a_cut_are_found():
     events = pd.DataFrame({"onset_s": np.arange(0.5, 30.5, 0.5), "value": list("ab" * 30)})
     events["half"] = np.repeat(["1", "2"], 30)

@@ -136,9 +136,11 @@ def _print_results(results: list[Result], benchmark: str, out: Path, as_json: bo
 def _same_for_every_seed(results: list[Result]) -> list[str]:
     """Name the decoders that were trained once although several repeats were asked for."""
     fixed = [each.record for each in results if each.record.repeats and not each.record.repeats.chance]
+    several = len({each.record.split.name for each in results}) > 1
     return [
-        f"{name} draws nothing at random: it was trained once, and every seed gives the same scores."
-        for name in dict.fromkeys(record.decoder.name for record in fixed)
+        f"{name} draws nothing at random{f' on {split}' if several else ''}: it was trained once, and every seed gives "
+        "the same scores."
+        for name, split in dict.fromkeys((record.decoder.name, record.split.name) for record in fixed)
     ]
 
 

@@ -16,6 +16,8 @@ from neuroarena.evaluation.leak_report import Probe
 
 # From the largest to the smallest: the first session of one person is not that of another.
 LEVELS = ("subject", "session", "run", "block")
+# From this share on, or correlation, a column that decoders may see is the answer under another name.
+TOLD, FEWEST_VALUES = 0.95, 10
 # What names of splits promise: leave-one-subject-out, cross-session, unseen-people.
 _PROMISE = re.compile(r"(?:leave-one-|cross-|unseen-)([a-z]+?)s?(?:-out\b.*)?$")
 _WORDS = {"person": "subject", "people": "subject", "participant": "subject", "patient": "subject"}
@@ -54,7 +56,8 @@ def identity_probes(benchmark: Benchmark, split: Split) -> list[Probe]:
     Returns
     -------
     list of Probe
-        One for each level that the table has, one for samples, and one for targets that belong to people.
+        One for each level that the table has, one for samples, one for targets that belong to people, and one for each
+        column that decoders may see.
     """
     table = benchmark.examples
     row_of = {example: row for row, example in enumerate(table["id"].tolist())}
@@ -63,7 +66,8 @@ def identity_probes(benchmark: Benchmark, split: Split) -> list[Probe]:
         tuple(np.array([row_of[each] for each in part], dtype=np.intp) for part in (fold.train, fold.test))
         for fold in split.folds
     ]
-    return [*_levels(table, folds, split), _samples(table, folds, split), *_traits(table, folds)]
+    told = _told(table, folds, benchmark.known, bool(benchmark.manifest.classes))
+    return [*_levels(table, folds, split), _samples(table, folds, split), *_traits(table, folds), *told]
 
 
 # Rows of the table in the training part and in the test part of each fold: some splits have thousands of folds.
@@ -152,3 +156,35 @@ def _traits(table: pd.DataFrame, folds: Folds) -> Iterator[Probe]:
     what = "examples of a test part whose person is in its training part, where each person has one target (share)"
     why = "who it is tells the answer, and a person is easily recognised"
     yield Probe("identity", shared > 0, what, shared / max(1, asked), 0.0, None, False, why)
+
+
+def _told(table: pd.DataFrame, folds: Folds, known: tuple[str, ...], classes: bool) -> Iterator[Probe]:
+    """Look for columns that decoders may see and that tell the answer."""
+    for name in known:
+        if classes:
+            share = _share_told(table[name].astype(str), table["target"].astype(str), folds)
+            what = f'examples of a test part whose answer the column "{name}" tells (share)'
+        else:
+            numbers = pd.to_numeric(table[name], errors="coerce")
+            aims = pd.to_numeric(table["target"], errors="coerce")
+            # A few people are in line by chance.
+            enough = min(numbers.nunique(), aims.nunique()) >= FEWEST_VALUES
+            share = abs(float(numbers.corr(aims))) if enough else 0.0
+            what = f'the column "{name}" and the answer (correlation)'
+        why = f'decoders are given the column "{name}", because the benchmark calls it known'
+        share = share if np.isfinite(share) else 0.0
+        yield Probe("known", share >= TOLD, what, share, 0.0, None, False, why)
+
+
+def _share_told(values: pd.Series, targets: pd.Series, folds: Folds) -> float:
+    """Return the share of judged examples whose value has one target in training, namely theirs."""
+    codes, n_values = pd.factorize(values)[0], values.nunique()
+    aims = pd.factorize(targets)[0]
+    right = asked = 0
+    for train, test in folds:
+        low, high = np.full(n_values, len(aims)), np.full(n_values, -1)
+        np.minimum.at(low, codes[train], aims[train])
+        np.maximum.at(high, codes[train], aims[train])
+        sure = low[codes[test]] == high[codes[test]]
+        right, asked = right + int((sure & (low[codes[test]] == aims[test])).sum()), asked + len(test)
+    return right / max(1, asked)
