@@ -139,6 +139,13 @@ REFUSED = {
 }
 
 
+def test_what_is_no_estimator_is_refused_at_once():
+    with pytest.raises(InputError, match=r"got the class Ridge\. Write from_sklearn\(Ridge\(\)\)"):
+        from_sklearn(Ridge)
+    with pytest.raises(InputError, match="got ndarray, which has no fit"):
+        from_sklearn(np.zeros(3))
+
+
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_cannot_answer_is_refused_in_a_sentence(case):
     estimator, options, context, sentence = REFUSED[case]

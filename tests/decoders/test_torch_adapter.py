@@ -38,6 +38,17 @@ def test_a_torch_network_keeps_the_contract_for_every_kind_of_prediction(kind):
     assert failed(from_torch(small_network, epochs=2), kind) == []
 
 
+@pytest.mark.parametrize("kind", ASKED)
+def test_a_module_is_trained_as_a_copy_of_itself(kind):
+    import torch
+
+    n_outputs = {"probabilities": 3, "label": 2, "number": 1, "vector": 5}[kind]
+    module = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.LazyLinear(8), torch.nn.Linear(8, n_outputs))
+    before = {name: value.clone() for name, value in module[2].state_dict().items()}
+    assert failed(from_torch(module, epochs=1), kind) == []
+    assert all(torch.equal(before[name], value) for name, value in module[2].state_dict().items())
+
+
 @zoo
 @pytest.mark.parametrize("kind", ["probabilities", "number"])
 def test_a_model_of_the_zoo_keeps_the_contract(kind):
@@ -57,6 +68,10 @@ def test_training_stops_when_the_validation_loss_no_longer_falls():
 
 
 REFUSED = {
+    "a network for other windows": (
+        lambda: from_torch(lambda shape, n: small_network((3, 3), n)),
+        r"Sequential cannot take examples \(examples, channels, \.\.\.\) of \(2, 2, \d+\): mat1",
+    ),
     "a device that is not there": (lambda: from_torch(small_network, device="cuda:7"), "cannot be used"),
     "outputs of a wrong number": (
         lambda: from_torch(lambda shape, n: small_network(shape, n + 1)),

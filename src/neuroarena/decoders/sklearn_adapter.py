@@ -178,12 +178,27 @@ def from_sklearn(
     Steps of pyriemann, MNE-Python and braindecode get windows (examples, channels, samples) as they expect them; an
     estimator that refuses these gets them flattened. See :class:`SklearnDecoder` for the options.
 
+    Raises
+    ------
+    InputError
+        For a class in place of an estimator, and for an object that is none.
+
     Examples
     --------
     >>> from sklearn.linear_model import RidgeClassifier
     >>> from_sklearn(RidgeClassifier()).features.name
     'raw'
     """
+    if isinstance(estimator, type):
+        name = estimator.__name__
+        raise InputError(
+            f"from_sklearn takes an estimator, got the class {name}. Write from_sklearn({name}())."
+        )
+    absent = [name for name in ("fit", "predict", "get_params") if not hasattr(estimator, name)]
+    if absent:
+        raise InputError(
+            f"from_sklearn takes a scikit-learn estimator, got {type(estimator).__name__}, which has no {absent[0]}."
+        )
     return SklearnDecoder(estimator, features or FeatureChain(), input, probabilities)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -28,9 +29,10 @@ class TorchDecoder:
 
     Parameters
     ----------
-    build : callable
+    build : callable or torch.nn.Module
         ``build(input_shape, n_outputs)`` makes the network; the input shape is that of one example, (channels, ...),
-        and it returns one output per class, or per number of a target.
+        and it returns one output per class, or per number of a target. Of a module every fit trains a copy, from the
+        weights that it has; such runs are not kept in the cache, because they cannot be told from others.
     features : FeatureChain
         Stateless preprocessing.
     epochs : int
@@ -48,7 +50,7 @@ class TorchDecoder:
         On a GPU, compute in bfloat16 where that is safe.
     """
 
-    build: Callable[[tuple[int, ...], int], Any]
+    build: Any
     features: FeatureChain = field(default_factory=FeatureChain)
     epochs: int = 30
     batch_size: int = 64
@@ -92,7 +94,12 @@ class TorchDecoder:
 
     def make_network(self, shape: tuple[int, ...], n_outputs: int, group: Group) -> Any:
         """Make the untrained network for examples of a shape; `group` is one that it will be trained on."""
-        return self.build(shape, n_outputs)
+        torch = import_torch("A torch decoder")
+        return (
+            copy.deepcopy(self.build)
+            if isinstance(self.build, torch.nn.Module)
+            else self.build(shape, n_outputs)
+        )
 
     def predict(self, test: Part) -> np.ndarray:
         """Return probabilities (n, classes), numbers (n,) or vectors (n, length)."""
@@ -103,10 +110,17 @@ class TorchDecoder:
 
     def _check_outputs(self, few: Any) -> None:
         """Refuse a network whose outputs no goal can read, before hours are spent."""
-        shape = tuple(outputs(self.network_, few, len(few), schedule_of(self).device).shape)
+        name, asked = type(self.network_).__name__, tuple(few.shape)
+        try:
+            shape = tuple(outputs(self.network_, few, len(few), schedule_of(self).device).shape)
+        except RuntimeError as error:
+            said = " ".join(str(error).split())[:160]
+            raise InputError(
+                f"{name} cannot take examples (examples, channels, ...) of {asked}: {said}"
+            ) from error
         if shape != (len(few), self.goal_.n_outputs):
             raise InputError(
-                f"{type(self.network_).__name__} returns outputs of shape {shape} for {len(few)} examples; expected "
+                f"{name} returns outputs of shape {shape} for {len(few)} examples; expected "
                 f"({len(few)}, {self.goal_.n_outputs}): one per class, or per number of a target."
             )
 
@@ -126,9 +140,9 @@ class TorchDecoder:
 
 
 def from_torch(
-    build: Callable[[tuple[int, ...], int], Any], features: FeatureChain | None = None, **training: Any
+    build: Callable[[tuple[int, ...], int], Any] | Any, features: FeatureChain | None = None, **training: Any
 ) -> TorchDecoder:
-    """Make a decoder from a torch network: ``build(input_shape, n_outputs) -> torch.nn.Module``.
+    """Make a decoder from a torch network: ``build(input_shape, n_outputs) -> torch.nn.Module``, or a module.
 
     `training` takes the other parameters of :class:`TorchDecoder`: ``epochs``, ``batch_size``, ``learning_rate``,
     ``weight_decay``, ``standardise``, ``patience``, ``device`` and ``mixed_precision``.
