@@ -118,6 +118,8 @@ def test_a_curve_of_two_decoders_is_on_the_board(eight_people: Benchmark, tmp_pa
     assert own["ci95_low"].notna().all()
     assert (own["ci95_low"] < own["score"]).all()
     assert curve.teams[0] == "linear"
+    errors = pd.DataFrame({"team": ["good", "bad"], "fraction": 1.0, "score": [0.2, 0.5]})
+    assert dataclasses.replace(curve, table=errors).teams == ["good", "bad"]
     assert "linear: " in curve.alt_text
     assert "Bars: 95 % interval" in curve.caption
     assert draw_curve(curve).axes[0].get_xlabel() == "training examples per fold"

@@ -58,7 +58,8 @@ class PretrainingRules:
     Attributes
     ----------
     datasets : tuple of str
-        Names of the dataset that the rules are about; others are not restricted.
+        Names of the dataset that the rules are about, in small letters and digits; a card may write them with spaces,
+        hyphens and capitals, and go on after them ("Brain-Treebank v2"). Others are not restricted.
     allowed, forbidden : tuple of str
         Sessions by name, "SUBJECT_SESSION".
     cut_outs : mapping of str to pairs
@@ -72,8 +73,12 @@ class PretrainingRules:
 
     def find_problems(self, card: PretrainingCard) -> list[str]:
         """Return a sentence for each part of a card that the rules forbid; none where all is allowed."""
-        own = [part for part in card.pretraining if part.dataset.casefold() in self.datasets]
+        own = [part for part in card.pretraining if self._is_about(part.dataset)]
         return [problem for part in own for problem in self._problems(part)]
+
+    def _is_about(self, dataset: str) -> bool:
+        plain = "".join(letter for letter in dataset.casefold() if letter.isalnum())
+        return plain.startswith(self.datasets)
 
     def _problems(self, part: Pretraining) -> Iterator[str]:
         for name in part.sessions or self._sessions_of(part.subjects):

@@ -48,7 +48,8 @@ class LearningCurve:
     @property
     def teams(self) -> list[str]:
         """The teams, best on the largest share first."""
-        last = self.table.sort_values(["fraction", "score"], ascending=[False, False])
+        # Rows of a share stand in the order of its ranking, whether a high score is good or a low one.
+        last = self.table.sort_values("fraction", ascending=False, kind="stable")
         return list(dict.fromkeys(last["team"]))
 
     @property

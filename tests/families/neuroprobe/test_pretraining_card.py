@@ -38,6 +38,10 @@ FORBIDDEN = {
         ['dataset = "braintreebank"\nsessions = ["3_0"]'],
         "session 3_0 is judged, so no model",
     ),
+    "a judged session under another spelling": (
+        ['dataset = "Brain Treebank (v2)"\nsessions = ["3_0"]', 'dataset = "btbank"\nsessions = ["4_1"]'],
+        r"session 3_0 is judged.*session 4_1 is judged",
+    ),
     "all of it": (['dataset = "neuroprobe"'], r"session 1_1 is judged.*session 10_1 is judged"),
     "a judged person": (['dataset = "braintreebank"\nsubjects = ["1"]'], "session 1_2 is judged"),
     "a second too much": (

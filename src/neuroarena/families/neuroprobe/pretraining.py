@@ -10,7 +10,7 @@ _OTHERS = "1_0 2_1 2_2 2_3 2_5 2_6 3_2 4_2 5_0 6_0 6_1 6_4 8_0 9_0"
 _CUT_OUT_FILES = "10_100 10_101 7_100 7_101 7_102"
 
 RULES = PretrainingRules(
-    datasets=("braintreebank", "neuroprobe"),
+    datasets=("braintreebank", "btbank", "neuroprobe"),
     allowed=tuple(f"{_OTHERS} {_CUT_OUT_FILES}".split()),
     forbidden=tuple(_LITE.split()),
     cut_outs={
