@@ -5,8 +5,11 @@ from __future__ import annotations
 import hashlib
 import multiprocessing
 import os
+import pickle
 import re
 import signal
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -16,8 +19,8 @@ import pytest
 
 from command_line import neuroarena_in
 from neuroarena.errors import DiskFull, InputError
-from neuroarena.evaluation import evaluate, evaluate_all
-from neuroarena.evaluation.engines import make_engine
+from neuroarena.evaluation import Result, evaluate, evaluate_all
+from neuroarena.evaluation.engines import Engine, make_engine
 from neuroarena.evaluation.engines.packs import Pack, choose_pack_size, cut_packs, run_packs
 from neuroarena.evaluation.evaluate import Interrupted, compute_shard
 from neuroarena.evaluation.plan import plan_runs
@@ -58,6 +61,69 @@ def test_a_lost_pack_is_divided_into_what_is_there_and_packs_of_one(tmp_path):
     assert [outcome.job for outcome in kept] == cells[:1]
     assert [each.jobs for each in rest] == [(cell,) for cell in cells[1:4]]
     assert [outcome.error for outcome in pack.give_up("it was lost")] == [None, *["it was lost"] * 3]
+
+
+def test_a_pack_is_not_computed_with_other_versions_than_it_was_planned_with(tmp_path):
+    cells = planned()
+    pack = Pack(tuple(cells), tmp_path / "cache", versions={"neuroarena": "0.0.1"})
+    told = {each["error"] for each in pickle.loads(pickle.dumps(pack))()}
+    assert len(told) == 1
+    assert "neuroarena 0.0.1" in told.pop()
+    assert not (tmp_path / "cache").exists()
+
+
+def test_a_pack_that_nobody_waits_for_begins_no_further_cell(tmp_path):
+    cells, flag = planned(), tmp_path / "wanted"
+    flag.touch()
+    first, whole = (Pack(tuple(some), tmp_path / "cache", wanted=flag) for some in (cells[:1], cells))
+    assert first()[0]["error"] is None
+    flag.unlink()
+    errors = [each["error"] for each in pickle.loads(pickle.dumps(whole))()]
+    assert errors[0] is None
+    assert set(errors[1:]) == {"the run that asked for it was stopped"}
+
+
+class AskThreads:
+    """A job that writes down how many threads a matrix product may use."""
+
+    label, key = "threads", "0" * 64
+
+    def is_done(self, cache: Path) -> bool:
+        return False
+
+    def run(self, cache: Path) -> None:
+        import numpy  # noqa: F401 - its library is the one that is asked
+        from threadpoolctl import threadpool_info
+
+        (cache / "threads").write_text(str(max(each["num_threads"] for each in threadpool_info())))
+
+
+def test_a_pack_computes_on_one_thread(tmp_path):
+    assert Pack((AskThreads(),), tmp_path)()[0]["error"] is None
+    assert (tmp_path / "threads").read_text() == "1"
+
+
+# What a worker of a cluster is: a process of its own, which knows none of the caller's folders.
+WORKER = """
+import pickle, sys
+import neuroarena.evaluation.engines
+assert not {"submitit", "dask", "distributed"} & set(sys.modules)
+told = pickle.load(open(sys.argv[1], "rb"))()
+print([each["error"] for each in told])
+"""
+
+
+def test_a_worker_finds_the_decoder_of_the_callers_folder_and_imports_no_engine(tmp_path, monkeypatch):
+    (tmp_path / "mine.py").write_text("from toy import Mean\n\n\nclass Mine(Mean):\n    pass\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    from mine import Mine
+
+    pack = tmp_path / "pack"
+    pack.write_bytes(pickle.dumps(Pack(tuple(planned(Mine())[:1]), tmp_path / "cache")))
+    clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    asked = [sys.executable, "-c", WORKER, str(pack)]
+    done = subprocess.run(asked, capture_output=True, text=True, cwd="/", env=clean, check=False)
+    assert done.stdout == "[None]\n", done.stderr
 
 
 def test_packs_hold_every_job_once():
@@ -143,21 +209,51 @@ def test_dask_leaves_the_same_cache_although_a_worker_is_killed(tmp_path, monkey
 
 
 @pytest.mark.drill
-def test_a_cell_that_kills_its_dask_worker_is_named_and_the_others_are_there(tmp_path):
-    engine = make_engine("dask", workers=2, pack=4)
-    result = evaluate(Fragile(how="die"), toy_benchmark(), "within", cache=tmp_path, engine=engine)
+@pytest.mark.parametrize(("how", "options"), [("die", {}), ("eat", {"memory_limit": "900MiB"})])
+def test_a_cell_that_kills_its_dask_worker_is_named_and_the_others_are_there(tmp_path, how, options):
+    engine = make_engine("dask", workers=2, pack=4, options=options)
+    result = evaluate(Fragile(how=how), toy_benchmark(), "within", cache=tmp_path, engine=engine)
     assert {cell.fold for cell in result.record.failed_cells} == {"2_0/0", "2_0/1"}
     assert "killed" in result.record.failed_cells[0].error
 
 
 @pytest.mark.drill
-def test_dask_refuses_to_wait_for_a_resource_that_nobody_has(tmp_path):
+def test_dask_gives_packs_to_workers_with_the_resource_and_refuses_what_nobody_has(tmp_path):
     from distributed import LocalCluster
 
-    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster:
-        engine = make_engine("dask", scheduler=cluster.scheduler_address, options={"gpu": 1, "wait_s": 60})
-        with pytest.raises(InputError, match="has 1 of the resource gpu"):
-            evaluate(Mean(), toy_benchmark(), "within", cache=tmp_path, engine=engine)
+    asked = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": None, "resources": {"gpu": 1}}
+    with LocalCluster(**asked) as cluster:
+
+        def run(gpu: int) -> Result:
+            told = {"gpu": gpu, "wait_s": 60}
+            engine = make_engine("dask", scheduler=cluster.scheduler_address, options=told)
+            return evaluate(Mean(), toy_benchmark(), "within", cache=tmp_path, engine=engine)
+
+        with pytest.raises(InputError, match="has 2 of the resource gpu"):
+            run(2)
+        assert run(1).complete
+    assert len(content(tmp_path)) == 8
+
+
+@pytest.mark.drill
+def test_ctrl_c_ends_what_a_dask_scheduler_has_of_the_run(tmp_path):
+    from distributed import LocalCluster
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    log, cache = tmp_path / "log", tmp_path / "cache"
+    try:
+        with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster:
+            engine = make_engine("dask", scheduler=cluster.scheduler_address, pack=8)
+            threading.Thread(target=press_ctrl_c_after_cells, args=(cache, 1)).start()
+            with pytest.raises(Interrupted, match="run the same command again"):
+                evaluate(Slow(log=str(log)), toy_benchmark(), "within", cache=cache, engine=engine)
+            assert not list((cache / "leases").iterdir())
+            # The pack goes on to the end of the cell that it was at; what comes next waits for its thread.
+            with cluster.get_client() as client:
+                assert client.submit(int, 1, pure=False).result(timeout=120) == 1
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert 1 <= log.read_text().count("fit") < 8
 
 
 @pytest.mark.drill
@@ -190,8 +286,10 @@ def test_slurm_leaves_the_same_cache_although_a_node_is_lost(tmp_path, monkeypat
 
 
 @pytest.mark.drill
-def test_a_cell_that_kills_its_slurm_job_is_named_and_the_others_are_there(tmp_path):
-    with running_slurm():
+@pytest.mark.parametrize("accounts", [True, False])
+def test_a_cell_that_kills_its_slurm_job_is_named_and_the_others_are_there(tmp_path, monkeypatch, accounts):
+    monkeypatch.setattr("neuroarena.evaluation.engines.slurm._LOOK_S", 60.0 if accounts else 2.0)
+    with running_slurm(accounts=accounts):
         engine = make_engine("slurm", pack=4, options={"mem_gb": "1"})
         result = evaluate(Fragile(how="die"), toy_benchmark(), "within", cache=tmp_path, engine=engine)
     assert {cell.fold for cell in result.record.failed_cells} == {"2_0/0", "2_0/1"}
@@ -253,11 +351,14 @@ def test_a_pack_whose_time_is_up_is_handed_in_again_and_computes_only_the_rest(t
 
 
 @pytest.mark.drill
-def test_a_resource_that_slurm_does_not_have_is_refused_in_one_sentence(tmp_path):
+def test_a_gpu_of_slurm_is_used_and_one_more_than_there_is_refused_in_one_sentence(tmp_path):
+    def engine(gpus: int) -> Engine:
+        return make_engine("slurm", pack=8, options={"gres": f"gpu:{gpus}", "mem_gb": "1"})
+
     with running_slurm():
-        engine = make_engine("slurm", options={"gres": "gpu:1"})
         with pytest.raises(InputError, match="Slurm refused the jobs"):
-            evaluate(Mean(), toy_benchmark(), "within", cache=tmp_path, engine=engine)
+            evaluate(Mean(), toy_benchmark(), "within", cache=tmp_path, engine=engine(2))
+        assert evaluate(Mean(), toy_benchmark(), "within", cache=tmp_path, engine=engine(1)).complete
 
 
 def press_ctrl_c_after_cells(cache: Path, n: int) -> None:

@@ -13,7 +13,15 @@ from pydantic import Field
 from neuroarena.benchmarks.options import FamilyOptions
 from neuroarena.errors import InputError, MissingDependency
 from neuroarena.evaluation.engines.jobs import Job, Take
-from neuroarena.evaluation.engines.packs import Ended, Pack, Told, choose_pack_size, cut_packs, run_packs
+from neuroarena.evaluation.engines.packs import (
+    Ended,
+    Pack,
+    Told,
+    choose_pack_size,
+    cut_packs,
+    run_packs,
+    wanting,
+)
 
 _PACKS_A_THREAD = 4
 _RETRIES = 2
@@ -50,8 +58,9 @@ class Dask:
     pack: int | None = None
 
     def run(self, jobs: Sequence[Job], cache: Path, take: Take) -> None:
-        """Run every job and pass on each outcome as it comes."""
-        with self._connect() as client:
+        """Run every job and pass on each outcome as it comes; Ctrl-C cancels what waits and ends what runs."""
+        # A task that runs cannot be interrupted: after Ctrl-C its pack begins no further job.
+        with self._connect() as client, wanting(cache) as wanted:
             threads = self._count_threads(client)
 
             def send(packs: Sequence[Pack], careful: bool) -> Generator[Ended]:
@@ -59,7 +68,7 @@ class Dask:
                 return self._send(client, packs, 1 if careful else _PACKS_A_THREAD * threads)
 
             size = self.pack or choose_pack_size(len(jobs), threads)
-            run_packs(cut_packs(jobs, cache, size), send, take)
+            run_packs(cut_packs(jobs, cache, size, wanted), send, take)
 
     @contextlib.contextmanager
     def _connect(self) -> Iterator[Any]:

@@ -5,14 +5,19 @@ from __future__ import annotations
 import contextlib
 import os
 import pickle
+import socket
 import sys
 import threading
-from collections.abc import Generator, Sequence
+import uuid
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
+from neuroarena import __version__
+from neuroarena.atomic import naming_full_disk
 from neuroarena.evaluation.engines.jobs import Job, Outcome, Take, attempt, on_one_thread
+from neuroarena.evaluation.identity import library_versions
 
 # What comes back: everything of an outcome but the job, which the caller has.
 Told = list[dict[str, Any]]
@@ -32,15 +37,24 @@ class Pack:
         Absolute, and the same folder on every machine.
     folders : tuple of str
         Where modules are looked for, so that a decoder of the caller's folder can be imported.
+    versions : dict of str to str
+        What the caller computes with: the keys of its cells are of these, so that others compute nothing.
+    wanted : Path, optional
+        A file that is there as long as somebody waits for the pack; without it no further job is begun.
     """
 
     jobs: tuple[Job, ...]
     cache: Path
     folders: tuple[str, ...] = field(default_factory=lambda: tuple(_own_folders()))
+    versions: dict[str, str] = field(default_factory=lambda: _own_versions())
+    wanted: Path | None = None
     handed_in: threading.Event = field(default_factory=threading.Event, init=False, repr=False, compare=False)
 
     def __call__(self) -> Told:
         """Run the jobs, one after the other, and tell how each ended."""
+        differing = self._describe_differences()
+        if differing is not None:
+            return [_tell(Outcome(job, 0.0, differing)) for job in self.jobs]
         told = []
         with on_one_thread():
             for job in self.jobs:
@@ -52,7 +66,7 @@ class Pack:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # The jobs are packed apart: their modules can be imported only once the folders are known over there.
-        return _unpack, (self.folders, self.cache, pickle.dumps(self.jobs))
+        return _unpack, (self.folders, self.cache, pickle.dumps(self.jobs), self.versions, self.wanted)
 
     def checkpoint(self) -> Any:
         """Hand the pack in again when its time is up: submitit calls this on the signal of Slurm."""
@@ -78,12 +92,35 @@ class Pack:
         return [*kept, *(Outcome(job, 0.0, sentence) for each in rest for job in each.jobs)]
 
     def _run(self, job: Job) -> Outcome:
-        return Outcome(job, 0.0) if job.is_done(self.cache) else attempt(job, self.cache)
+        if job.is_done(self.cache):
+            return Outcome(job, 0.0)
+        if self.wanted is not None and not self.wanted.exists():
+            return Outcome(job, 0.0, "the run that asked for it was stopped")
+        return attempt(job, self.cache)
+
+    def _describe_differences(self) -> str | None:
+        """Return in what this machine differs from the caller's; None when it would make the same numbers."""
+        own = _own_versions()
+        names = [
+            name
+            for name in {**self.versions, **own}
+            if self.versions.get(name, "none") != own.get(name, "none")
+        ]
+        if not names:
+            return None
+        here = ", ".join(f"{name} {own.get(name, 'none')}" for name in names)
+        there = ", ".join(f"{name} {self.versions.get(name, 'none')}" for name in names)
+        return (
+            f"{socket.gethostname()} has {here}, and the machine that planned the run {there}. Install the same "
+            "versions on both: cells are kept under the versions that they were planned with."
+        )
 
 
-def _unpack(folders: tuple[str, ...], cache: Path, jobs: bytes) -> Pack:
+def _unpack(
+    folders: tuple[str, ...], cache: Path, jobs: bytes, versions: dict[str, str], wanted: Path | None
+) -> Pack:
     sys.path.extend(folder for folder in folders if folder not in sys.path)
-    return Pack(pickle.loads(jobs), cache, folders)
+    return Pack(pickle.loads(jobs), cache, folders, versions, wanted)
 
 
 Ended = tuple[Pack, Told | str]
@@ -125,9 +162,24 @@ def run_packs(packs: Sequence[Pack], send: Send, take: Take) -> None:
                 take(outcome)
 
 
-def cut_packs(jobs: Sequence[Job], cache: Path, size: int) -> list[Pack]:
+def cut_packs(jobs: Sequence[Job], cache: Path, size: int, wanted: Path | None = None) -> list[Pack]:
     """Divide jobs into packs of a size, in their order."""
-    return [Pack(tuple(jobs[first : first + size]), cache) for first in range(0, len(jobs), size)]
+    return [
+        Pack(tuple(jobs[first : first + size]), cache, wanted=wanted) for first in range(0, len(jobs), size)
+    ]
+
+
+@contextlib.contextmanager
+def wanting(cache: Path) -> Iterator[Path]:
+    """Yield a file of the cache that is gone after the block: workers that cannot be interrupted look for it."""
+    with naming_full_disk(cache, "leases"):
+        (cache / "leases").mkdir(parents=True, exist_ok=True)
+        flag = cache / "leases" / f"run-{uuid.uuid4().hex}"
+        flag.touch()
+    try:
+        yield flag
+    finally:
+        flag.unlink(missing_ok=True)
 
 
 def choose_pack_size(n_jobs: int, workers: int) -> int:
@@ -143,6 +195,10 @@ def choose_pack_size(n_jobs: int, workers: int) -> int:
 
 def _tell(outcome: Outcome) -> dict[str, Any]:
     return {name: value for name, value in vars(outcome).items() if name != "job"}
+
+
+def _own_versions() -> dict[str, str]:
+    return {"neuroarena": __version__, **library_versions()}
 
 
 def _own_folders() -> list[str]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import subprocess
 import time
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -17,6 +18,7 @@ from neuroarena.evaluation.engines.jobs import Job, Take
 from neuroarena.evaluation.engines.packs import Ended, Pack, Told, choose_pack_size, cut_packs, run_packs
 
 _POLL_S = 1.0
+_LOOK_S, _LOOKS = 10.0, 3
 # Slurm signals 90 s before the end and may be a minute early: a shorter job would be stopped before it began.
 _LEAST_MINUTES = 5
 
@@ -87,8 +89,7 @@ class Slurm:
         executor.update_parameters(**parameters)
         return executor
 
-    @staticmethod
-    def _submit(executor: Any, packs: Sequence[Pack]) -> Generator[Ended]:
+    def _submit(self, executor: Any, packs: Sequence[Pack]) -> Generator[Ended]:
         """Submit packs as one array, and iterate over them with what came back, or with the sentence of their end."""
         from submitit.core.utils import FailedJobError
 
@@ -99,11 +100,14 @@ class Slurm:
             said = " ".join(str(error.__cause__ or error).split())
             raise InputError(f"Slurm refused the jobs: {said[-300:]}") from None
         waiting = dict(zip(handles, packs, strict=True))
+        unlisted = _Unlisted() if self.options.cluster == "slurm" else None
         with _cancelling(waiting):
             while waiting:
                 for handle in [each for each in waiting if each.done()]:
                     pack = waiting.pop(handle)
                     yield pack, _read_result(handle)
+                for handle in unlisted.find(waiting) if unlisted else ():
+                    yield waiting.pop(handle), _describe_end(handle)
                 if waiting:
                     time.sleep(_POLL_S)
 
@@ -118,6 +122,45 @@ def _cancelling(waiting: dict[Any, Pack]) -> Iterator[None]:
             handle.cancel(check=False)
 
 
+class _Unlisted:
+    """Find jobs that ended without a result where no accounts are kept, so that `sacct` never says so.
+
+    The queue is asked besides: a job that it has not shown three times in a row, and that left no result, is gone.
+    """
+
+    def __init__(self) -> None:
+        self._next_look = time.monotonic() + _LOOK_S
+        self._unseen: dict[str, int] = {}
+
+    def find(self, handles: Iterable[Any]) -> list[Any]:
+        """Return the handles of jobs that are gone."""
+        if time.monotonic() < self._next_look:
+            return []
+        self._next_look = time.monotonic() + _LOOK_S
+        listed = _list_queue()
+        if listed is None:
+            return []
+        unseen = {each: self._unseen.get(each.job_id, 0) + 1 for each in handles if each.job_id not in listed}
+        self._unseen = {each.job_id: looks for each, looks in unseen.items()}
+        return [each for each, looks in unseen.items() if looks >= _LOOKS and not each.done()]
+
+
+def _list_queue() -> set[str] | None:
+    """Return the names of all jobs that are queued or running; None when Slurm does not answer now."""
+    asked = ["squeue", "--noheader", "--array", "--format=%i"]
+    try:
+        done = subprocess.run(asked, capture_output=True, text=True, check=False, timeout=60)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return set(done.stdout.split()) if done.returncode == 0 else None
+
+
+def _describe_end(handle: Any) -> str:
+    return (
+        f"its process on the cluster ended without a result (job {handle.job_id}); see {handle.paths.stderr}"
+    )
+
+
 def _read_result(handle: Any) -> Told | str:
     """Return what a pack told, or one sentence on how its process ended."""
     from submitit.core.utils import FailedJobError, UncompletedJobError
@@ -125,5 +168,5 @@ def _read_result(handle: Any) -> Told | str:
     try:
         told: Told = handle.result()
     except (UncompletedJobError, FailedJobError):
-        return f"its process on the cluster ended without a result (job {handle.job_id}); see {handle.paths.stderr}"
+        return _describe_end(handle)
     return told
