@@ -26,7 +26,7 @@ def plan(
         bool,
         typer.Option(
             "--measure/--no-measure",
-            help="Compute one cell of every kind that has no figure yet; it is kept.",
+            help="Compute a cell or two of every kind that has no figure yet; they are kept.",
         ),
     ] = True,
     as_json: options.Json = False,
