@@ -50,6 +50,12 @@ def _bench_text(each: Repetitions) -> str:
         "|---|---|---|---|",
     ]
     lines += [_row(row) for row in rows]
+    measured = {row.name for row in rows}
+    lines += [
+        f"| {words} | not measured | | {relation} {_number(aim)} |"
+        for name, (words, relation, aim) in stated.items()
+        if aim is not None and name not in measured
+    ]
     return "\n".join([*lines, ""])
 
 

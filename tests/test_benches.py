@@ -63,7 +63,17 @@ def test_the_page_shows_the_newest_run_of_a_bench_with_its_spread_and_what_was_m
         "| `neuroarena --help`, best of seven, s | 0.65 | 0.6 to 0.7 (2) | at most 0.5, **missed** |" in page
     )
     assert "a processor" in page
+    assert "not measured" not in page
     assert "| `bench_start` | 2 | 3 | 2 | 50 |" in page
+
+
+def test_the_page_names_an_aim_that_was_not_measured(tmp_path):
+    said = {"bench": "bench_start", "time": "t", "run": "t", "environment": ENVIRONMENT, "load": 0.5}
+    costs = {"seconds": 3.0, "cpu_seconds": 2.0, "peak_mb": 50, "figures": {"bare_python_s": 0.02}}
+    (tmp_path / "figures.jsonl").write_text(json.dumps({**said, **costs}) + "\n")
+    write_page(tmp_path, tmp_path / "page.md")
+    page = (tmp_path / "page.md").read_text()
+    assert "| `neuroarena --help`, best of seven, s | not measured | | at most 0.5 |" in page
 
 
 def test_the_page_in_the_docs_has_every_aim_of_the_benches_it_was_written_from():
