@@ -145,6 +145,12 @@ def test_what_cannot_be_asked_is_refused_and_nothing_is_written(tmp_path, words,
     assert not (tmp_path / "map").exists()
 
 
+def test_a_recording_without_events_is_refused_with_the_option_that_names_them(tmp_path):
+    _write(tmp_path, ["a", "b"] * 20)
+    with pytest.raises(InputError, match=r"own_raw\.fif: there are no events in it.*--events events\.tsv"):
+        own_benchmark(tmp_path / "own_raw.fif", None, OwnQuestion("kind"), MapSettings(draws=0))
+
+
 @settings(max_examples=30, deadline=None)
 @given(
     starts=st.lists(st.integers(0, 2000), min_size=6, max_size=60),

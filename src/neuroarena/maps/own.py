@@ -90,6 +90,11 @@ def own_benchmark(
         raise InputError(f"--tmin {filled.first_s:g} is not before --tmax {filled.last_s:g}.")
     reading = Reading(events=None if events is None else str(Path(events).absolute()))
     pieces = find_pieces(str(recording), reading)
+    if all(piece.events.empty for piece in pieces):
+        raise InputError(
+            f"{recording}: there are no events in it, so that nothing can be decoded. Name a table of them with "
+            "--events events.tsv (onset in seconds, and the column of --target)."
+        )
     quantity = not question.classes and _is_quantity(pieces, question.target)
     definition = Definition(
         name=f"own/{question.target}",
