@@ -217,7 +217,7 @@ def run_in_child(work: Callable[[], Any]) -> int:
     if child == 0:
         code = 70
         try:
-            signal.alarm(60)
+            signal.alarm(600)
             work()
             code = 0
         finally:

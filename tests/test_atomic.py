@@ -22,7 +22,7 @@ from neuroarena.atomic import building, replacing
 make = {"file": replacing, "folder": building}[sys.argv[2]]
 with make(Path(sys.argv[1])) as temporary:
     print(temporary, flush=True)
-    time.sleep(60)
+    time.sleep(900)
 """
 
 
