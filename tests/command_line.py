@@ -14,6 +14,9 @@ import pytest
 import neuroarena.evaluation
 from neuroarena.cli import main
 
+# For a pytest that a test starts: the plugins that are installed here take longer to load than its tests to run.
+BARE_PYTEST = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+
 
 @dataclass(frozen=True)
 class Ran:

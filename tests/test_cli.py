@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from command_line import neuroarena_in
+from command_line import BARE_PYTEST, neuroarena_in
 from neuroarena import load_benchmark, score
 from neuroarena.evaluation import find_results
 from neuroarena.scoring import read_predictions
@@ -179,6 +180,7 @@ def test_a_new_decoder_works_as_written(place):
     tested = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_nearest_mean.py"],
         cwd=place,
+        env={**os.environ, **BARE_PYTEST},
         capture_output=True,
         text=True,
         check=False,

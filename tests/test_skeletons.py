@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from command_line import BARE_PYTEST
 from neuroarena.cli.app import app
 from neuroarena.errors import InputError
 from neuroarena.skeletons import SkeletonName
@@ -37,7 +38,11 @@ def own_tests(folder: Path) -> None:
             str(folder),
         ],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([source, os.environ.get("PYTHONPATH", "")])},
+        env={
+            **os.environ,
+            **BARE_PYTEST,
+            "PYTHONPATH": os.pathsep.join([source, os.environ.get("PYTHONPATH", "")]),
+        },
         capture_output=True,
         text=True,
         check=False,

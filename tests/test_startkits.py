@@ -15,6 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 import neuroarena.evaluation
+from command_line import BARE_PYTEST
 from neuroarena.benchmarks.faces import families_with
 from neuroarena.benchmarks.names import FAMILIES
 from neuroarena.cli.app import app
@@ -65,7 +66,9 @@ def run(words: list[str]) -> str:
         assert ran.exit_code == 0, f"{shlex.join(words)}\n{ran.output}\n{ran.exception}"
         return ran.stdout
     assert words[0] == "python"
-    made = subprocess.run([sys.executable, *words[1:]], capture_output=True, text=True, check=False)
+    environment = {**os.environ, **BARE_PYTEST}
+    command = [sys.executable, *words[1:]]
+    made = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert made.returncode == 0, f"{shlex.join(words)}\n{made.stdout}\n{made.stderr}"
     return made.stdout
 

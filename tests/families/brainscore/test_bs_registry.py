@@ -17,6 +17,7 @@ import pytest
 import xarray as xr
 from tiny_recordings import PixelModel, recordings, stimuli
 
+from command_line import BARE_PYTEST
 from neuroarena.board import Board, Entry
 from neuroarena.cli.app import app
 from neuroarena.errors import InputError, UnknownName
@@ -259,7 +260,7 @@ def test_the_scaffold_passes_its_own_test_and_is_found_by_name(tmp_path, monkeyp
     benchmark = load_benchmark("MyExperiment.V4-ridge")
     assert (benchmark.region, benchmark.parent) == ("V4", "V4")
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "my_experiment/test.py"]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    environment = {**os.environ, **BARE_PYTEST, "OMP_NUM_THREADS": "1"}
     tested = subprocess.run(
         command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
     )
