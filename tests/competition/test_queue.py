@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import shlex
+import shutil
 import threading
 
 import pytest
 from sqlalchemy import func, select
 
 from arena_making import FILE, join, make_arena, write_answers
+from command_line import neuroarena_in
 from neuroarena.competition.events import BrokenChain, verify_events
 from neuroarena.competition.intake import submit
 from neuroarena.competition.migrating import newest_revision
@@ -169,8 +172,15 @@ def test_the_ladder_shows_a_rise_by_a_step_and_nothing_else(arena, token, clock,
         submission = submit(arena, token, "commands", answers)
         work(arena, until_idle=True)
         receipt = read_receipt(arena, token, submission)
-        assert receipt["replay"].startswith("neuroarena check submission")
         seen.append(receipt["score"]["shown"])
+    # Without the data and without the truth, the receipt's command gives the checker's verdict.
+    assert receipt["replay"].startswith("neuroarena check submission")
+    shutil.copy(answers, arena.folder)
+    said = neuroarena_in(arena.folder, *shlex.split(receipt["replay"])[1:])
+    assert said.returncode == 0, said.stderr
+    assert "accepted for bci/commands, 80 rows" in said.stdout
+    (arena.folder / answers.name).write_bytes(answers.read_bytes()[:-9])
+    assert neuroarena_in(arena.folder, *shlex.split(receipt["replay"])[1:]).returncode == 2
     assert seen == [pytest.approx(0.6), pytest.approx(0.7), None, None, pytest.approx(0.9)]
 
 

@@ -181,10 +181,20 @@ def submission(
             autocompletion=complete_benchmarks,
         ),
     ],
-    path: Annotated[Path, typer.Argument(help="The submission: a parquet file, or the family's own form.")],
+    path: Annotated[
+        Path, typer.Argument(help="The submission: a parquet file, a zip of code, or the family's own form.")
+    ],
     data: Data = None,
     split: Split = None,
     option: Option = None,
+    questions: Annotated[
+        Path | None,
+        typer.Option(
+            "--questions",
+            metavar="DIR",
+            help="What a competition publishes of sealed questions, instead of data: public/TRACK@PHASE.",
+        ),
+    ] = None,
     official: Annotated[
         bool,
         typer.Option(
@@ -198,7 +208,8 @@ def submission(
     """Judge a submission before it is sent, as the server will; exit code 2 when refused."""
     from neuroarena.benchmarks.faces import families_with
     from neuroarena.errors import InputError
-    from neuroarena.evaluation.submitted import load_benchmark_of_file
+    from neuroarena.evaluation.code import check_code
+    from neuroarena.evaluation.submitted import check_by_questions, load_benchmark_of_file
     from neuroarena.scoring import check_submission
 
     sys.path.insert(0, "")
@@ -208,14 +219,24 @@ def submission(
         return
     if official:
         raise InputError(f'"{benchmark}" has no published board with rules of its own; leave --official out.')
-    loaded = load_benchmark_of_file(benchmark, path, data, parse_values(option or []))
-    truth = loaded.truth(loaded.split(split or loaded.splits[0]))
-    found = check_submission(path, loaded.manifest, truth[["id"]])
+    if path.suffix.lower() == ".zip":
+        check_code(benchmark, path)
+        if as_json:
+            print_json({"accepted": True, "benchmark": benchmark})
+        else:
+            print(f"{path.name}: accepted as code for {benchmark}; nothing in it was run.")
+        return
+    if questions is not None:
+        name, found = benchmark, check_by_questions(path, questions)
+    else:
+        loaded = load_benchmark_of_file(benchmark, path, data, parse_values(option or []))
+        truth = loaded.truth(loaded.split(split or loaded.splits[0]))
+        name, found = loaded.name, check_submission(path, loaded.manifest, truth[["id"]])
     if as_json:
         words = {"model": found.model, "contact": found.contact, "external_data": list(found.external_data)}
-        print_json({"accepted": True, "benchmark": loaded.name, "rows": len(found.table), **words})
+        print_json({"accepted": True, "benchmark": name, "rows": len(found.table), **words})
         return
-    print(f"{path.name}: accepted for {loaded.name}, {len(found.table)} rows, model {found.model}.")
+    print(f"{path.name}: accepted for {name}, {len(found.table)} rows, model {found.model}.")
 
 
 @app.command("leaks", cls=FamilyCommand, short_help="Can answers be guessed without brain activity?")

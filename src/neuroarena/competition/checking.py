@@ -13,7 +13,7 @@ from neuroarena.scoring import check_submission
 
 # How files of a kind are called where they are kept.
 ENDING: dict[str, str] = {"predictions": ".parquet", "code": ".zip", "pipeline": ".zip"}
-ENTRY: dict[str, str] = {"code": "submission.py", "pipeline": "pipeline.toml"}
+PIPELINE_ENTRY = "pipeline.toml"
 
 
 @dataclass(frozen=True)
@@ -54,13 +54,9 @@ def _check_predictions(arena: Arena, track: Track, phase: str, path: Path) -> Ch
 
 
 def _check_code(arena: Arena, track: Track, phase: str, path: Path) -> Checked:  # noqa: ARG001 - the form of a check
-    from neuroarena.evaluation.code import find_contract
-    from neuroarena.sandbox.archives import check_python, unpack_submission
+    from neuroarena.evaluation.code import check_code
 
-    contract = find_contract(track.benchmark)[0]
-    entry = getattr(contract, "entry", ENTRY["code"])
-    with unpack_submission(path, entry) as folder:
-        check_python(folder / entry, path.name, getattr(contract, "defines", ()))
+    check_code(track.benchmark, path)
     return Checked()
 
 
@@ -68,7 +64,7 @@ def _check_pipeline(arena: Arena, track: Track, phase: str, path: Path) -> Check
     from neuroarena.competition.audit.pipelines import read_pipeline
     from neuroarena.sandbox.archives import unpack_submission
 
-    with unpack_submission(path, ENTRY["pipeline"]) as folder:
+    with unpack_submission(path, PIPELINE_ENTRY) as folder:
         read_pipeline(folder, path.name)
     return Checked()
 

@@ -180,7 +180,9 @@ def _replay_command(arena: Arena, row: dict[str, Any]) -> str:
     if row["kind"] == "pipeline":
         return f"neuroarena submit {track.name} {row['file']} --commits ID --dry-run"
     if arena.competition.phase(row["phase"]).sealed:
-        return f"neuroarena check submission {track.benchmark} {row['file']}"
+        # What is published of a sealed phase is in the competition's folder `public`; code is checked by itself.
+        asked = "" if row["kind"] == "code" else f" --questions public/{track.sheet(row['phase'])}"
+        return f"neuroarena check submission {track.benchmark} {row['file']}{asked}"
     sheet = track.sheets.get(row["phase"])
     split = (sheet.split if sheet is not None else None) or track.split
     options = {**track.options, **(sheet.options if sheet is not None else {})}

@@ -18,6 +18,7 @@ from neuroarena.evaluation.results import Result, save_result
 from neuroarena.evaluation.submitted import HandedIn, judge_answers, source_of
 from neuroarena.progress import Progress, Silence
 from neuroarena.sandbox import Control, Limits, Outcome
+from neuroarena.sandbox.archives import check_python, unpack_submission
 from neuroarena.sandbox.limits import Isolation
 from neuroarena.scoring import check_name
 
@@ -195,6 +196,20 @@ def find_contract(benchmark: str) -> tuple[CodeContract, str, tuple[str, ...]]:
         takers = ", ".join(families_with("code_contract")) or "none"
         raise InputError(f'"{benchmark}" does not accept code. Families that do: {takers}.')
     return contract, definition, tasks
+
+
+def check_code(benchmark: str, file: Path) -> None:
+    """Check an archive of code by the contract of a benchmark's family, as the server does; nothing in it is run.
+
+    Raises
+    ------
+    InputError
+        Naming the archive and what is wrong with it.
+    """
+    contract = find_contract(benchmark)[0]
+    entry = getattr(contract, "entry", "submission.py")
+    with unpack_submission(file, entry) as folder:
+        check_python(folder / entry, file.name, getattr(contract, "defines", ()))
 
 
 def describe_runs(runs: Mapping[str, tuple[Outcome, float | None]]) -> dict[str, Any]:

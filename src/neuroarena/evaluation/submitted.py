@@ -28,7 +28,17 @@ from neuroarena.evaluation.record import (
 from neuroarena.evaluation.results import Result, save_result
 from neuroarena.evaluation.split_record import describe_split
 from neuroarena.fingerprint import digest
-from neuroarena.scoring import check_name, check_possible, read_metadata, read_predictions, read_words, score
+from neuroarena.scoring import (
+    Manifest,
+    Submission,
+    check_name,
+    check_possible,
+    check_submission,
+    read_metadata,
+    read_predictions,
+    read_words,
+    score,
+)
 
 
 @dataclass(frozen=True)
@@ -51,6 +61,33 @@ class HandedIn:
     source: SourceRecord
     reported: Mapping[str, Any] = field(default_factory=dict)
     started: datetime.datetime | None = None
+
+
+def check_by_questions(file: str | Path, questions: str | Path) -> Submission:
+    """Check a file of predictions by what a competition publishes of sealed questions; no data are needed.
+
+    Parameters
+    ----------
+    file : path
+    questions : path
+        A folder with ``manifest.json``, the rules, and ``ids.parquet``, the ids to answer: the folder of a track or
+        phase below ``public`` of a competition.
+
+    Raises
+    ------
+    InputError
+        When the folder does not hold them, or the file is refused.
+    """
+    rules, ids = Path(questions) / "manifest.json", Path(questions) / "ids.parquet"
+    try:
+        manifest = Manifest.model_validate_json(rules.read_bytes())
+        asked = pd.read_parquet(ids, columns=["id"])
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"{questions}: this folder does not have the questions of a competition (manifest.json and ids.parquet). "
+            "Name one below its folder public."
+        ) from error
+    return check_submission(Path(file), manifest, asked)
 
 
 def score_predictions(
