@@ -12,10 +12,12 @@ from neuroarena.competition.boards import list_shown
 from neuroarena.competition.documents import hand_in_document
 from neuroarena.competition.final import rank_finally
 from neuroarena.competition.intake import submit
+from neuroarena.competition.prizes import record_release
 from neuroarena.competition.tables import TERMS
 from neuroarena.competition.teams import accept_terms, add_member, issue_token, remove_member
 from neuroarena.competition.worker import work
 from neuroarena.errors import InputError
+from sample_submissions import zipped
 
 RULES = (
     FILE
@@ -116,6 +118,41 @@ def test_who_takes_no_prize_is_marked_on_the_board(arena, token, tmp_path):
     words = ("admin", "team", str(arena.folder), "reds", "--no-prize", "Works for the sponsor.")
     assert neuroarena_in(tmp_path, *words).returncode == 0
     assert not list_shown(arena, "commands", "warm-up")[0]["prize"]
+
+
+def test_the_first_teams_publish_their_code_to_take_a_prize(tmp_path, clock):
+    text = FILE + '\n[final]\nphase = "warm-up"\ncode_release = 2\n'
+    strict = make_arena(tmp_path, clock, text)
+    for wrong, team in enumerate(("reds", "blues", "greens", "greys")):
+        answers = write_answers(tmp_path / "mine.parquet", wrong=wrong)
+        submit(strict, join(strict, team), "commands", answers)
+    work(strict, until_idle=True)
+    folder = str(strict.folder)
+    assert neuroarena_in(tmp_path, "admin", "team", folder, "reds", "--no-prize", "Sponsor.").returncode == 0
+    why = "its code is not published yet, and the first 2 teams publish their code"
+    assert rank_finally(strict, "commands").no_prize == {"reds": "Sponsor", "blues": why, "greens": why}
+    before = clock.now
+    clock.pass_s(60)
+    words = ("admin", "team", folder, "blues", "--code-released", "https://example.org/blues")
+    assert neuroarena_in(tmp_path, *words).returncode == 0
+    record_release(strict, "greens", "https://example.org/greens")
+    assert rank_finally(strict, "commands").no_prize == {"reds": "Sponsor"}
+    assert "blues" in rank_finally(strict, "commands", before).no_prize
+    said = neuroarena_in(tmp_path, "admin", "board", folder, "commands", "--final")
+    assert "No prize: reds (Sponsor)." in said.stdout
+    words = ("admin", "team", folder, "nobody", "--code-released", "https://example.org")
+    assert neuroarena_in(tmp_path, *words).returncode == 2
+
+
+def test_code_that_declares_external_data_is_refused_where_they_are_forbidden(tmp_path, clock):
+    text = FILE.replace('terms = "Be', 'external_data = "forbidden"\nterms = "Be')
+    text = text.replace('benchmark = "bci/commands"\n', 'benchmark = "bci/commands"\nkinds = ["code"]\n')
+    strict = make_arena(tmp_path, clock, text)
+    file = zipped(tmp_path, "def load_model(meta):\n    return None\n")
+    token = join(strict, "reds")
+    with pytest.raises(InputError, match=r'external data \("tuh"\), which Spring challenge does not allow'):
+        submit(strict, token, "commands", file, external_data=("tuh",))
+    submit(strict, token, "commands", file)
 
 
 def test_a_token_is_invalid_after_its_time(arena, clock, tmp_path):

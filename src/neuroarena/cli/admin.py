@@ -153,16 +153,26 @@ def team(
     no_prize: Annotated[
         str | None, typer.Option("--no-prize", metavar="WHY", help="A team that is in takes no prize.")
     ] = None,
+    released: Annotated[
+        str | None,
+        typer.Option(
+            "--code-released", metavar="ADDRESS", help="A team that is in has published its code there."
+        ),
+    ] = None,
 ) -> None:
-    """Let a team in; or reveal the affiliation of one, or say that it takes no prize."""
+    """Let a team in; or reveal the affiliation of one, or say that it takes no prize, or published its code."""
     from neuroarena.competition import add_team, open_arena
+    from neuroarena.competition.prizes import record_release
     from neuroarena.competition.teams import reveal_affiliation, set_prize
 
     if no_prize is not None:
         set_prize(open_arena(folder), name, no_prize)
         print(f'The team "{name}" takes no prize.')
         return
-
+    if released is not None:
+        record_release(open_arena(folder), name, released)
+        print(f'The team "{name}" has published its code.')
+        return
     if reveal:
         reveal_affiliation(open_arena(folder), name, affiliation)
         print(f'The affiliation of the team "{name}" is shown from now on.')

@@ -140,6 +140,8 @@ def board(
     from neuroarena.errors import InputError
 
     arena, time = open_arena(folder), _read_time(as_of)
+    if final and phase is not None:
+        raise InputError("The final ranking is of the phase that the rules name: leave --phase out.")
     if final:
         _print_final(folder, track, time, as_json)
         return
@@ -198,9 +200,11 @@ def _print_final(folder: Path, track: str, time: datetime.datetime | None, as_js
 
     ranking = rank_finally(open_arena(folder), track, time)
     if as_json:
-        said = {"chosen": ranking.chosen, "left_out": ranking.left_out}
+        said = {"chosen": ranking.chosen, "left_out": ranking.left_out, "no_prize": ranking.no_prize}
         print_json({**said, "board": ranking.board.to_dict()})
         return
     print_board(ranking.board)
     for name, reason in ranking.left_out.items():
         print(f"Not ranked: {name} ({reason}).")
+    for name, reason in ranking.no_prize.items():
+        print(f"No prize: {name} ({reason}).")

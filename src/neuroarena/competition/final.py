@@ -12,6 +12,7 @@ from neuroarena.board import Board, Entry, Rules
 from neuroarena.competition.arena import Arena
 from neuroarena.competition.boards import make_entries, read_scored, read_units
 from neuroarena.competition.documents import list_missing_documents
+from neuroarena.competition.prizes import find_prize_problems
 from neuroarena.competition.scorer import judge_half
 from neuroarena.competition.tables import AUDIT
 from neuroarena.errors import InputError
@@ -30,11 +31,14 @@ class FinalRanking:
         Team -> the submission that counts.
     left_out : dict
         Team -> why it is not ranked.
+    no_prize : dict
+        Ranked team -> why it takes no prize, or not yet.
     """
 
     board: Board
     chosen: dict[str, str]
     left_out: dict[str, str]
+    no_prize: dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -78,7 +82,8 @@ def rank_finally(
         raise InputError(f'No team can be ranked on the track "{track}" yet.')
     board = Board(entries, Rules(rule="best-ever", as_of=as_of, prizes=True))
     chosen = {team: row["submission"] for team, row in choice.rows.items()}
-    return FinalRanking(board, chosen, choice.left_out)
+    no_prize = find_prize_problems(arena, board, choice.rows, as_of)
+    return FinalRanking(board, chosen, choice.left_out, no_prize)
 
 
 def choose_finally(

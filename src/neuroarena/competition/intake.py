@@ -328,6 +328,11 @@ def _check_declared(connection: Connection, arena: Arena, team: str, post: Post)
             "Say which data besides the track's own the code was trained on, with --external-data NAME for each, "
             "or --no-external-data."
         )
+    if arena.competition.external_data == "forbidden" and post.external_data:
+        raise InputError(
+            f'The code was trained on external data ("{post.external_data[0]}"), which {arena.competition.title} does '
+            "not allow."
+        )
     if post.kind != "pipeline":
         return
     asked = select(SUBMISSION.c.track).where(SUBMISSION.c.id == post.commits, SUBMISSION.c.team == team)

@@ -25,6 +25,7 @@ from neuroarena.competition.boards import list_gone, list_shown, make_entries, r
 from neuroarena.competition.configuration import Competition
 from neuroarena.competition.final import REPRODUCED, choose_finally
 from neuroarena.competition.phases import Phase
+from neuroarena.competition.prizes import describe_prizes
 from neuroarena.competition.reveal import find_reveal
 from neuroarena.competition.snapshots import find_public_time, shows_scores
 from neuroarena.competition.tables import ANNOUNCEMENT, AUDIT, EVENT, PUBLIC_SCORE, SUBMISSION, TEAM
@@ -145,7 +146,8 @@ def _rank_finally(
     heat = _make_heat(arena, track, phase, label, len(choice.rows), time)
     rule = Fact(name="Final rule", text=arena.competition.final.rule.replace("-", " "))
     title = f"{track.title} · final ranking"
-    changed = {"title": title, "phase": "Final ranking", "facts": (*heat.facts, rule)}
+    prizes = Fact(name="Prizes", text=describe_prizes(arena.competition))
+    changed = {"title": title, "phase": "Final ranking", "facts": (*heat.facts, rule, prizes)}
     return heat.model_copy(update=changed), entries
 
 

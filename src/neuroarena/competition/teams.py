@@ -83,7 +83,7 @@ def add_member(arena: Arena, team: str, name: str, contact: str | None = None) -
         raise InputError(f"{name!r} cannot be the name of a person: it takes 1 to {MOST_MEMBER} characters.")
     with arena.store.writing(f"team:{team}") as connection:
         now = arena.store.clock(connection)
-        _demand_team(connection, team)
+        demand_team(connection, team)
         asked = select(MEMBER.c.team).where(MEMBER.c.name == name, MEMBER.c.left.is_(None))
         there = connection.execute(asked).scalar()
         if there is not None:
@@ -128,7 +128,7 @@ def reveal_affiliation(
     """
     with arena.store.writing(f"team:{team}") as connection:
         now = arena.store.clock(connection)
-        row = _demand_team(connection, team)
+        row = demand_team(connection, team)
         shown = affiliation or row["affiliation"]
         if not shown:
             raise InputError(f'The team "{team}" has given no affiliation. Name it with --affiliation.')
@@ -147,7 +147,7 @@ def set_prize(arena: Arena, team: str, no_prize: str | None) -> None:
     """
     with arena.store.writing(f"team:{team}") as connection:
         now = arena.store.clock(connection)
-        _demand_team(connection, team)
+        demand_team(connection, team)
         connection.execute(TEAM.update().where(TEAM.c.name == team).values(no_prize=no_prize))
         append_event(connection, now, "organiser", "prize", team, {"no_prize": no_prize})
 
@@ -201,7 +201,7 @@ def issue_token(
     identity, secret = secrets.token_hex(6), secrets.token_urlsafe(32)
     with arena.store.writing() as connection:
         now = arena.store.clock(connection)
-        _demand_team(connection, team)
+        demand_team(connection, team)
         row = {"team": team, "scope": scope, "secret_sha256": _hash(secret), "created": now}
         expires = now + datetime.timedelta(days=days)
         connection.execute(TOKEN.insert().values(id=identity, expires=expires, **row))
@@ -282,10 +282,10 @@ def read_team(arena: Arena, team: str) -> dict[str, Any]:
         When there is none.
     """
     with arena.store.reading() as connection:
-        return _demand_team(connection, team)
+        return demand_team(connection, team)
 
 
-def _demand_team(connection: Connection, team: str) -> dict[str, Any]:
+def demand_team(connection: Connection, team: str) -> dict[str, Any]:
     row = connection.execute(select(TEAM).where(TEAM.c.name == team)).mappings().first()
     if row is None:
         raise InputError(f'There is no team "{team}". Let it in first: neuroarena admin team DIR NAME')
