@@ -1,4 +1,4 @@
-"""Fifteen defects that lost or exposed submissions on another platform, each tried here."""
+"""Fifteen defects that lost or exposed submissions on another platform, each tried here; 2 and 15 in test_suites.py."""
 
 from __future__ import annotations
 

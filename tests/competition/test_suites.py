@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from sqlalchemy import func, select
 
 from arena_making import ABOUT, FILE, MANIFEST, join, make_truth
-from neuroarena.competition import opening
+from neuroarena.competition import opening, runner
 from neuroarena.competition.arena import Arena, create_arena, open_arena
 from neuroarena.competition.boards import rank_track
 from neuroarena.competition.intake import submit
@@ -17,9 +18,10 @@ from neuroarena.competition.queue import claim, hand_on
 from neuroarena.competition.receipts import read_receipt
 from neuroarena.competition.scorer import score_table
 from neuroarena.competition.sealing import Questions, keep_sheet, seal_track
-from neuroarena.competition.tables import ANSWER
+from neuroarena.competition.tables import ANSWER, RUN
 from neuroarena.competition.worker import work
 from neuroarena.errors import InputError
+from neuroarena.evaluation.model_contract import Answered
 from neuroarena.scoring import Manifest, Overall, write_predictions
 from sample_submissions import zipped
 from track_twins import twin
@@ -94,6 +96,50 @@ def test_code_is_scored_part_by_part_and_shown_as_its_overall(tmp_path, clock, k
     board = rank_track(arena, "commands", "warm-up")
     scores = {ranking.benchmark: ranking.table["score"][0] for ranking in board.rankings}
     assert scores == {"bci@test/speed": pytest.approx(0.8), "bci@test/mood": pytest.approx(0.6)}
+
+
+# Two of the fifteen defects of test_fifteen_defects.py, which need code that answers several parts.
+def test_02_a_run_is_not_scoring_before_all_of_its_answers_are_stored(tmp_path, clock, monkeypatch):
+    arena = make_suite(tmp_path, clock, OVERALLS["weights"][0])
+    mine = zipped(tmp_path, "def load_model(meta):\n    return None\n")
+    submit(arena, join(arena, "reds"), "commands", mine, external_data=())
+    job = claim(arena.store, "runner", ["cpu"])
+    table = pd.DataFrame({"id": make_truth()["id"], "label": "left"})
+    answered = Answered({"speed": table, "mood": table}, {"runtime": "x"})
+    monkeypatch.setattr(runner, "require_ready_runner", lambda *_: None)
+    monkeypatch.setattr(runner, "ask_code", lambda *_, **__: answered)
+
+    def die(*_: object, **__: object) -> None:
+        raise OSError("the machine went away")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(runner, "hand_on", die)
+        with pytest.raises(OSError, match="went away"):
+            runner.run_code(arena, job)
+    assert read_run(arena, job.run) == ("running", 0)
+    runner.run_code(arena, job)
+    assert read_run(arena, job.run) == ("scoring", 2)
+
+
+def test_15_a_submission_with_a_part_that_has_no_answers_is_never_scored(tmp_path, clock):
+    arena = make_suite(tmp_path, clock, OVERALLS["weights"][0])
+    token = join(arena, "reds")
+    mine = zipped(tmp_path, "def load_model(meta):\n    return None\n")
+    submission = submit(arena, token, "commands", mine, external_data=())
+    answer(arena, tmp_path, {"speed": 0})
+    for _ in range(4):
+        work(arena, labels=("scorer",), until_idle=True, duties=False)
+        clock.pass_s(120)
+    receipt = read_receipt(arena, token, submission)
+    assert (receipt["state"], receipt["attempt"], receipt["score"]) == ("broken", "refunded", None)
+
+
+def read_run(arena: Arena, run: str) -> tuple[str, int]:
+    """Return the state of a run, and how many answers are stored of it."""
+    with arena.store.reading() as connection:
+        state = connection.execute(select(RUN.c.state).where(RUN.c.id == run)).scalar_one()
+        count = select(func.count()).select_from(ANSWER).where(ANSWER.c.run == run)
+        return state, connection.execute(count).scalar_one()
 
 
 def test_every_part_is_clipped_to_its_own_range_of_labels(tmp_path, clock):

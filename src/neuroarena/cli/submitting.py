@@ -311,7 +311,8 @@ def _print_receipt(receipt: dict[str, Any]) -> None:
     )
     print(f"  received  {receipt['received_utc']} ({receipt['received_aoe']})")
     print(f"  file      {receipt['file']}, {receipt['bytes']} bytes, sha256 {receipt['sha256']}")
-    print(f"  attempt   {receipt['attempt']}; that day {receipt['used']}")
+    free = f"; the next is free at {receipt['next_free_utc']}" if receipt["next_free_utc"] else ""
+    print(f"  attempt   {receipt['attempt']}; that day {receipt['used']}{free}")
     if receipt["disqualified"]:
         print(f"  disqualified: {receipt['disqualified']}")
     for each in receipt["states"]:
