@@ -15,6 +15,7 @@ from neuroarena.cli.output import print_json
 if TYPE_CHECKING:
     from neuroarena.checklist import Check
     from neuroarena.evaluation.leaks import LeakReport
+    from neuroarena.scoring import Submission
 
 
 class SubmissionVerdict(Protocol):
@@ -232,11 +233,7 @@ def submission(
         loaded = load_benchmark_of_file(benchmark, path, data, parse_values(option or []))
         truth = loaded.truth(loaded.split(split or loaded.splits[0]))
         name, found = loaded.name, check_submission(path, loaded.manifest, truth[["id"]])
-    if as_json:
-        words = {"model": found.model, "contact": found.contact, "external_data": list(found.external_data)}
-        print_json({"accepted": True, "benchmark": name, "rows": len(found.table), **words})
-        return
-    print(f"{path.name}: accepted for {name}, {len(found.table)} rows, model {found.model}.")
+    _print_accepted(path, name, found, as_json)
 
 
 @app.command("leaks", cls=FamilyCommand, short_help="Can answers be guessed without brain activity?")
@@ -283,6 +280,14 @@ def _print_leaks(report: LeakReport) -> None:
         print(f"  Note: {note}")
     count = len(report.findings)
     print(f"{'no leak' if not count else '1 leak' if count == 1 else f'{count} leaks'} found")
+
+
+def _print_accepted(path: Path, name: str, found: Submission, as_json: bool) -> None:
+    if as_json:
+        words = {"model": found.model, "contact": found.contact, "external_data": list(found.external_data)}
+        print_json({"accepted": True, "benchmark": name, "rows": len(found.table), **words})
+        return
+    print(f"{path.name}: accepted for {name}, {len(found.table)} rows, model {found.model}.")
 
 
 def _print_verdict(verdict: SubmissionVerdict, as_json: bool, official: bool) -> None:
