@@ -211,6 +211,37 @@ def test_organisers_add_pages_in_markdown(tmp_path: Path):
     assert "Questions" in client.get("/").text
 
 
+def test_files_of_organisers_come_from_a_path_where_nothing_runs(tmp_path: Path):
+    arena = make_arena(tmp_path, Clock("2026-03-02 12:00 UTC"))
+    folder = arena.folder / "site" / "files"
+    (folder / "maps").mkdir(parents=True)
+    (folder / "maps" / "onset.html").write_text("<script>alert(1)</script>")
+    (folder / "maps" / "onset.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg'/>")
+    (folder / "run.sh").write_text("echo")
+    (folder / ".hidden.html").write_text("hidden")
+    (folder / "linked.html").symlink_to(arena.folder / "competition.toml")
+    (folder / "up").symlink_to(arena.folder, target_is_directory=True)
+    (arena.folder / "site" / "outside.html").write_text("outside")
+    client = TestClient(create_app(arena))
+    for name, kind in (("maps/onset.html", "text/html"), ("maps/onset.svg", "image/svg+xml")):
+        answer = client.get(f"/files/{name}")
+        assert answer.status_code == 200
+        assert answer.headers["content-type"].startswith(kind)
+        policy = answer.headers["content-security-policy"]
+        assert policy.startswith("sandbox;")
+        assert "allow-" not in policy
+        assert "script" not in policy
+        assert "default-src 'none'" in policy
+        assert answer.headers["x-content-type-options"] == "nosniff"
+    for name in (
+        "", "maps", "maps/", "nothing.html", "run.sh", ".hidden.html", "linked.html", "up/competition.toml",
+        "..%2foutside.html", "%2e%2e/outside.html", "maps/..%2f..%2foutside.html", "maps%5c..%5coutside.html",
+        "%2fetc%2fpasswd", "maps//onset.html", "maps/onset.html%00",
+    ):  # fmt: skip
+        assert client.get(f"/files/{name}").status_code == 404, name
+    assert client.post("/files/maps/onset.html").status_code in (403, 405)
+
+
 def test_before_the_first_board_the_phases_are_shown(tmp_path: Path):
     arena = make_arena(tmp_path, Clock("2026-02-20 12:00 UTC"))
     client = TestClient(create_app(arena))

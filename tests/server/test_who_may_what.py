@@ -192,7 +192,7 @@ def test_what_is_not_in_the_table_is_only_read():
         if isinstance(route, APIRoute)
     ]
     assert {method for route in rest for method in route.methods} == {"GET", "HEAD"}
-    public = {"", "CITATION", "assets", "boards", "entries", "index", "method", "{name}"}
+    public = {"", "CITATION", "assets", "boards", "entries", "files", "index", "method", "{name}"}
     assert {route.path.split("/")[1].partition(".")[0] for route in rest} == public
 
 

@@ -41,7 +41,7 @@ def build(
         typer.Option(
             "--about",
             metavar="DIR",
-            help="Folder with site.toml (title, authors, ...) and pages such as faq.md.",
+            help="Folder with site.toml (title, authors, ...), pages such as faq.md, and files beside them in files/.",
         ),
     ] = None,
     title: Annotated[str | None, typer.Option("--title", help="Title of the site.")] = None,
@@ -56,6 +56,7 @@ def build(
     """Build a site that is read from a disk or any static host: boards, entries, method, and tables for programs."""
     from neuroarena.board import Board
     from neuroarena.board.site import build_site, read_settings, read_sources
+    from neuroarena.board.site.attachments import list_attachments
     from neuroarena.errors import InputError
 
     for source in sources:
@@ -75,7 +76,8 @@ def build(
         if read.entries or not contests
         else Board((), rules, allow_empty=True)
     )
-    made = build_site(board, read, out, settings=settings, texts=texts, frozen=frozen)
+    attached = list_attachments(about)
+    made = build_site(board, read, out, settings=settings, texts=texts, attachments=attached, frozen=frozen)
     if as_json:
         print_json({**made, "out": str(out)})
         return

@@ -32,7 +32,7 @@ Write a module in ``routes`` with ``router = PageRouter()``, and name the router
   style sheets are files in ``assets``, listed in ``assets.py``.
 * **Lists** take ``paging: Paging`` and return ``paging.cut(rows)``: ``?page=2&per_page=50``.
 * **Uploads** read ``request.stream()`` after ``allow_body(request, n_bytes)``; bodies are small otherwise (413).
-* **Files of strangers** (maps, reports, attachments) are answered with ``sandboxed(response)``: they can run nothing.
+* **Files beside the pages** (maps, reports) are answered with ``sandboxed(response)``, below ``/files``: nothing runs.
 * Functions are ``def`` (they run in threads; the store blocks), unless they await a stream.
 """
 

@@ -19,6 +19,7 @@ from neuroarena.server.rendering import Templates
 from neuroarena.server.routes import (
     accounts,
     announcing,
+    attachments,
     boards,
     organising,
     overview,
@@ -39,6 +40,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     submitting.router,
     submissions.router,
     announcing.router,
+    attachments.router,
     organising.router,
     # Pages of any name: last.
     boards.text_router,

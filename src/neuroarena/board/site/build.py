@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,7 @@ def build_site(
     *,
     settings: Settings | None = None,
     texts: Sequence[TextPage] = (),
+    attachments: Mapping[str, Path] | None = None,
     frozen: bool = False,
 ) -> dict[str, Any]:
     """Write a board as a folder of pages, completely or not at all.
@@ -46,6 +47,8 @@ def build_site(
     settings : Settings, optional
     texts : sequence of TextPage
         Pages that somebody wrote.
+    attachments : mapping of str to Path, optional
+        Files beside these pages, by their address, as :func:`list_attachments` returns them.
     frozen : bool
         Whether this is the last state of the board: its pages say so, and it is never replaced.
 
@@ -74,6 +77,9 @@ def build_site(
     }
     with building(out) as folder:
         _write_pages(folder, content, pages)
+        for address, path in (attachments or {}).items():
+            (folder / address).parent.mkdir(parents=True, exist_ok=True)
+            (folder / address).write_bytes(path.read_bytes())
         (folder / ABOUT).write_text(render_json(about), encoding="utf-8")
         (folder / "CITATION.cff").write_text(write_citation(content), encoding="utf-8")
         (folder / SUMS).write_text(_sum_files(folder), encoding="utf-8")

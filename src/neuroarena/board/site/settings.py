@@ -13,7 +13,7 @@ from neuroarena.errors import InputError
 
 FILE = "site.toml"
 # Addresses that the site itself uses.
-RESERVED = ("index", "method", "boards", "entries", "assets", "data")
+RESERVED = ("index", "method", "boards", "entries", "assets", "data", "files")
 LARGEST_PAGE = 2**20
 
 
