@@ -101,7 +101,7 @@ def _serving(made: Demonstration) -> Iterator[str]:
 
 def _sign_in(page: Page, address: str, account: tuple[str, str]) -> None:
     page.goto(f"{address}/sign-in")
-    page.get_by_label("Address of mail").fill(account[0])
+    page.get_by_label("Email address").fill(account[0])
     page.get_by_label("Password").fill(account[1])
     page.get_by_role("button", name="Sign in", exact=True).click()
     page.get_by_role("button", name="Sign out").wait_for()

@@ -128,10 +128,10 @@ def test_a_password_is_hashed_also_for_an_account_that_is_not_there(monkeypatch)
 
 def test_what_cannot_be_an_account_is_refused_with_a_reason(arena):
     for email, name, password, said in (
-        ("ada", "Ada", PASSWORD, "not an address"),
-        ("ada@example.org\nBcc: all@example.org", "Ada", PASSWORD, "not an address"),
-        ("<ada@example.org>", "Ada", PASSWORD, "not an address"),
-        ("a" * 250 + "@example.org", "Ada", PASSWORD, "not an address"),
+        ("ada", "Ada", PASSWORD, "not an email address"),
+        ("ada@example.org\nBcc: all@example.org", "Ada", PASSWORD, "not an email address"),
+        ("<ada@example.org>", "Ada", PASSWORD, "not an email address"),
+        ("a" * 250 + "@example.org", "Ada", PASSWORD, "not an email address"),
         ("ada@example.org", "", PASSWORD, "A name takes"),
         ("ada@example.org", "A\x1bda", PASSWORD, "A name takes"),
         ("ada@example.org", "Ada", "short", "too short"),

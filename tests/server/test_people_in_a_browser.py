@@ -49,7 +49,7 @@ def browser(chromium):
 
 def sign_in(page, address: str, account: tuple[str, str]) -> None:
     page.goto(f"{address}/sign-in")
-    page.get_by_label("Address of mail").fill(account[0])
+    page.get_by_label("Email address").fill(account[0])
     page.get_by_label("Password").fill(account[1])
     page.get_by_role("button", name="Sign in", exact=True).click()
     page.get_by_role("button", name="Sign out").wait_for()
@@ -85,7 +85,7 @@ def test_a_team_registers_submits_bad_and_good_files_watches_and_sees_its_rank(b
     with visiting(browser) as page:
         page.goto(f"{address}/")
         page.get_by_role("link", name="Register").click()
-        page.get_by_label("Address of mail").fill("ada@example.org")
+        page.get_by_label("Email address").fill("ada@example.org")
         page.get_by_label("Your name").fill("Ada Example")
         page.get_by_label("Password").fill(PASSWORD)
         page.get_by_role("button", name="Register").click()
@@ -106,8 +106,10 @@ def test_a_team_registers_submits_bad_and_good_files_watches_and_sees_its_rank(b
         page.locator("#verdict .bad").wait_for()
         assert "3" in page.locator("#verdict").inner_text()
         assert page.locator("#send").is_disabled()
-        page.locator("#f-file").set_input_files(made.good)
+        drop_file(page, made.good)
         page.locator("#verdict .good").wait_for()
+        assert "good.parquet" in page.locator("#verdict").inner_text()
+        assert page.evaluate("window.shares.some((share) => share > 0)")
         page.locator("#send").click()
         page.wait_for_url("**/submissions/*")
         # The page was not loaded again: the state changes by itself.
@@ -115,10 +117,51 @@ def test_a_team_registers_submits_bad_and_good_files_watches_and_sees_its_rank(b
         page.locator(".chip", has_text="scored").first.wait_for()
         assert page.evaluate("window.still") is True
         assert re.search(r"Balanced accuracy 0\.\d+", page.inner_text("main"))
+        page.get_by_role("link", name="See the board").click()
+        page.get_by_role("heading", name="Mental commands · Open phase").wait_for()
         page.goto(f"{address}/submissions")
         assert page.locator("tbody tr").count() == 1
         row = find_row(page, address, "Ada's team")
         assert re.match(r"\d+", row)
+
+
+def drop_file(page, path: Path) -> None:
+    """Drop a file on the form, as a mouse does, and write down what the bar of progress shows."""
+    page.evaluate(
+        """() => { window.shares = []; const bar = document.getElementById("bar");
+        new MutationObserver(() => window.shares.push(bar.value)).observe(bar, { attributes: true }); }"""
+    )
+    dropped = page.evaluate_handle(
+        """([bytes, name]) => { const held = new DataTransfer();
+        held.items.add(new File([new Uint8Array(bytes)], name)); return held; }""",
+        [list(path.read_bytes()), path.name],
+    )
+    page.dispatch_event("#drop", "drop", {"dataTransfer": dropped})
+
+
+def test_a_report_beside_the_pages_is_shown_and_runs_nothing(browser, address, made):
+    folder = made.arena.folder / "site" / "files"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "dot.svg").write_text(
+        '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="40"><circle r="20"/></svg>'
+    )
+    (folder / "report.html").write_text(
+        "<h1>Report</h1><img src='dot.svg' alt='dot'><script>document.title = 'ran'</script>"
+        "<form action='/sign-out' method='post'><button>Go</button></form>"
+    )
+    context = browser.new_context()
+    page = context.new_page()
+    page.set_default_timeout(PATIENCE_MS)
+    sign_in(page, address, made.team)
+    page.goto(f"{address}/files/report.html")
+    assert page.get_by_role("heading", name="Report").is_visible()
+    assert page.title() != "ran"
+    assert page.evaluate("document.querySelector('img').naturalWidth") == 40
+    assert page.evaluate("self.origin") == "null"
+    page.get_by_role("button", name="Go").click()  # a sandbox sends no form
+    page.goto(f"{address}/team")
+    assert page.get_by_role("button", name="Sign out").is_visible()
+    context.close()
 
 
 def find_row(page, address: str, team: str) -> str:

@@ -17,6 +17,7 @@ from neuroarena.competition.arena import Arena, open_arena
 from neuroarena.competition.people.accounts import create_account
 from neuroarena.competition.people.letters import Letter
 from neuroarena.competition.people.memberships import found_team
+from neuroarena.competition.site_pages import publish_everything
 from neuroarena.competition.tables import SUBMISSION
 from neuroarena.competition.teams import accept_terms, issue_token
 from neuroarena.competition.worker import work
@@ -112,6 +113,12 @@ def test_a_stranger_registers_founds_a_team_submits_and_reads_the_receipt(arena:
     page = client.get(first).text
     for word in (receipt["sha256"], receipt["score"]["sentence"], receipt["event_hash"]):
         assert word in page
+    assert "The next is free" not in page  # four of five are left
+    assert "See the board" not in page
+    publish_everything(arena)
+    board = client.get(f"{first}.json").json()["board"]
+    assert f'href="../{board}.html"' in client.get(first).text
+    assert "reds" in client.get(f"/{board}.html").text
     assert client.get("/submissions.json").json()["submissions"]["total"] == 1
     assert first[1:] in client.get("/submissions").text
 

@@ -376,6 +376,7 @@ class ReceiptPage(Shape):
     receipt: Receipt
     ended: bool
     can_withdraw: bool
+    board: str | None
 
 
 class Withdrawn(Shape):

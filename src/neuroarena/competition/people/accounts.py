@@ -44,7 +44,7 @@ def clean_email(email: str) -> str:
     """
     clean = email.strip().casefold()
     if len(clean) > MOST_EMAIL or not _EMAIL.fullmatch(clean) or not clean.isprintable():
-        raise InputError("This is not an address of mail. Expected name@example.org.")
+        raise InputError("This is not an email address. Expected name@example.org.")
     return clean
 
 

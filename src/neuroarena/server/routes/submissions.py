@@ -17,7 +17,7 @@ from neuroarena.competition.intake import withdraw_own
 from neuroarena.competition.people.rates import TooOften
 from neuroarena.competition.receipts import find_receipt, list_own
 from neuroarena.competition.states import TERMINAL
-from neuroarena.competition.tables import RUN, SUBMISSION
+from neuroarena.competition.tables import PAGE, RUN, SUBMISSION
 from neuroarena.errors import InputError
 from neuroarena.server import shapes
 from neuroarena.server.refusals import Refusal
@@ -95,8 +95,22 @@ def show_receipt(arena: OpenArena, who: TeamMember, submission: str) -> View:
     except InputError as error:
         raise Refusal(404, str(error)) from error
     ended = receipt["state"] in TERMINAL
-    data = {"receipt": receipt, "ended": ended, "can_withdraw": receipt["state"] in ("received", "queued")}
+    data = {
+        "receipt": receipt,
+        "ended": ended,
+        "can_withdraw": receipt["state"] in ("received", "queued"),
+        "board": find_board(arena, receipt["track"], receipt["phase"]),
+    }
     return View("receipt.html.j2", f"Submission {submission}", data)
+
+
+def find_board(arena: Arena, track: str, phase: str) -> str | None:
+    """Return the address of the board of a track in a phase; None before it is published."""
+    title = f"{arena.competition.track(track).title} · {arena.competition.phase(phase).title}"
+    asked = select(PAGE.c.address).where(PAGE.c.title == title, PAGE.c.address.startswith("boards/"))
+    with arena.store.reading() as connection:
+        found: str | None = connection.execute(asked.order_by(PAGE.c.address)).scalars().first()
+    return found
 
 
 @router.action("/submissions/{submission}/withdraw", shape=shapes.Withdrawn)
