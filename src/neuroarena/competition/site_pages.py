@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, func, select
@@ -22,6 +23,7 @@ from neuroarena.board.site import (
     list_pages,
     read_settings,
     read_sources,
+    rendering,
 )
 from neuroarena.board.site.citation import write_citation
 from neuroarena.board.site.contests import Contest
@@ -104,7 +106,9 @@ def _name_edition(arena: Arena, contest: Contest, now: datetime.datetime) -> str
     said = contest.model_dump(mode="json", exclude={"as_of"})
     folder = arena.folder / FOLDER
     texts = digest_files(folder) if folder.is_dir() else []
-    return digest([__version__, said, states, texts])
+    # Pages are kept as what a template shows: another template may show more.
+    templates = digest_files(Path(rendering.__file__).with_name("templates"))
+    return digest([__version__, templates, said, states, texts])
 
 
 def replace_edition(connection: Connection, edition: str, rows: Sequence[dict[str, Any]]) -> bool:

@@ -30,6 +30,7 @@ from neuroarena.board.site import (
     render_files,
     render_html,
 )
+from neuroarena.board.site.attachments import list_attachments
 from neuroarena.board.site.formulas import FORMULAS
 from neuroarena.board.site.names import assign_slugs
 from neuroarena.errors import InputError
@@ -193,6 +194,28 @@ def test_an_entry_is_compared_with_every_other_by_the_verdicts(tmp_path):
             better += int(((pair["a"] == team) & (pair["verdict"] == "better")).sum())
             worse += int(((pair["c"] == team) & (pair["verdict"] == "better")).sum())
         assert (other["better"], other["worse"], other["boards"]) == (better, worse, boards)
+    address = next(p for p in site.glob("entries/*.json") if json.loads(p.read_text())["team"] == team)
+    duels = pd.read_parquet(address.with_suffix(".pairs.parquet"))
+    assert set(duels["other"]) == {other["team"] for other in page["against"]}
+    assert len(duels) == sum(
+        team in set(one.table["team"]) and len(one.table) - 1 for one in board.everything
+    )
+    pages = {str(p.relative_to(site))[:-5]: json.loads(p.read_text()) for p in site.glob("boards/*.json")}
+    for row in duels.itertuples():
+        said = pages[row.board]
+        own = next(
+            one
+            for one in board.everything
+            if (one.kind, one.benchmark, one.split) == (said["kind"], said["benchmark"], said["split"])
+        )
+        judged = own.verdicts
+        pair = judged[judged["a"].isin([team, row.other]) & judged["c"].isin([team, row.other])].iloc[0]
+        sign = 1 if pair["a"] == team else -1
+        assert row.delta == sign * pair["delta"]
+        assert row.verdict == ("worse" if pair["verdict"] == "better" and sign < 0 else pair["verdict"])
+    text = address.with_suffix(".html").read_text()
+    assert "Board by board" in text
+    assert text.count("<tr data-kind=") == len(duels)
 
 
 def read_all(folder: Path) -> dict[str, bytes]:
@@ -285,6 +308,45 @@ def test_pages_of_the_organisers_are_markdown_without_their_html(tmp_path):
     assert "<script>alert" not in page
     assert 'href="javascript' not in page
     assert 'href="faq.html"' in (site / "index.html").read_text()
+
+
+def test_files_beside_the_pages_are_part_of_the_site(tmp_path):
+    about = tmp_path / "about"
+    (about / "files/maps").mkdir(parents=True)
+    (about / "files/maps/onset.html").write_text("<p>A map</p>")
+    site = make_site(crowd(), tmp_path / "site", attachments=list_attachments(about))
+    assert (site / "files/maps/onset.html").read_text() == "<p>A map</p>"
+    assert "  files/maps/onset.html\n" in (site / "SHA256SUMS").read_text()
+    for name in ("run.sh", ".hidden.html", "page.php"):
+        (about / "files" / name).write_text("x")
+        with pytest.raises(InputError, match=re.escape(name)):
+            list_attachments(about)
+        (about / "files" / name).unlink()
+    (about / "files/linked.html").symlink_to(tmp_path / "site/index.html")
+    with pytest.raises(InputError, match=r"linked\.html"):
+        list_attachments(about)
+
+
+def test_the_method_page_has_the_formulas_of_the_rule_that_concludes(tmp_path):
+    entries = crowd()
+    sources = Sources(tuple(entries), (), "ab" * 32, {"results": len(entries)})
+    said = {}
+    for inference in ("verdicts", "seed"):
+        build_site(Board(entries, Rules(n_draws=400, inference=inference)), sources, tmp_path / inference)
+        said[inference] = (tmp_path / inference / "method.html").read_text()
+        assert said[inference].count("<math") == said[inference].count("</math>") >= 7
+        assert "400 draws" in said[inference]
+    assert "left out in turn" in said["verdicts"]
+    assert "with replacement" not in said["verdicts"].partition("Formal definitions</h2>")[2]
+    assert "the same units for every entry" in said["seed"]
+
+
+def test_what_all_tasks_say_alike_is_said_once(tmp_path):
+    site = make_site(suite(), tmp_path / "site")
+    page = (site / "method.html").read_text()
+    rule = suite()[0].manifest.split_rule
+    assert page.count(rule) == 1
+    assert "Split, of all tasks" in page
 
 
 REFUSED = [

@@ -27,6 +27,9 @@ def test_a_board_that_a_family_offers_over_its_tasks_has_a_page(tmp_path, monkey
     page = (tmp_path / "site/boards/over-x.html").read_text()
     assert "the mean rank" in page
     assert "12.500" in page
+    assert f"<b>{board.teams[0]}</b> leads with 100.000" in page
+    assert f"87.500 ahead of {board.teams[1]}" in page
+    assert "no verdict of their own" in page
     assert "not on onset" in page
     assert json.loads((tmp_path / "site/boards/over-x.json").read_text())["table"][1]["score"] == 12.5
     assert 'href="boards/over-x.html"' in (tmp_path / "site/index.html").read_text()

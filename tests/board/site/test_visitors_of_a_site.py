@@ -97,3 +97,11 @@ def test_a_visitor_searches_sorts_and_chooses_a_pair(browser, site):
         page.get_by_role("link", name="Night Owls").first.click()
         assert page.get_by_role("heading", name="Night Owls").is_visible()
         assert "Against every other entry" in page.inner_text("main")
+        page.get_by_text("Board by board").click()
+        duels = page.locator(".duels")
+        duels.get_by_role("combobox").select_option("Blue Heron")
+        assert duels.locator("tbody tr:visible").count() == 3
+        assert (
+            "better"
+            in duels.locator("tbody tr", has_text="Blue Heron").filter(has_text="Typing").inner_text()
+        )

@@ -31,7 +31,7 @@ def list_pages(content: Content) -> dict[str, Callable[[], Page]]:
         pages[address] = partial(make_standings_page, content, address, standings)
     for team in content.teams:
         pages[content.entries[team]] = partial(make_entry_page, content, team)
-    pages["method"] = partial(make_method, content)
+    pages["method"] = partial(make_method, content, over_tracks)
     for text in content.all_texts:
         pages[text.slug] = partial(make_text_page, text)
     return pages

@@ -10,6 +10,7 @@ import pandas as pd
 from neuroarena.board.entries import FLOORS, Entry, Judge, Judged
 from neuroarena.board.ranking import Ranking
 from neuroarena.board.site.board_pages import describe_entry, describe_verdict
+from neuroarena.board.site.duels import list_duels, tabulate_duels
 from neuroarena.board.site.leads import AGAINST_LEADER
 from neuroarena.board.site.pages import Content, Page
 from neuroarena.board.site.publications import find_publication
@@ -54,6 +55,7 @@ def make_entry_page(content: Content, team: str) -> Page:
     judge = Judge()
     history = [_describe_attempt(content, entry, judge(entry)) for entry in entries]
     ranked = [row for row in rows if row["rank"] is not None]
+    duels = list_duels(content, team)
     view = {
         "team": clean_name(team),
         "role": ROLE_WORDS.get(newest.role, newest.role),
@@ -66,6 +68,7 @@ def make_entry_page(content: Content, team: str) -> Page:
         "firsts": sum(row["rank"] == 1 for row in ranked),
         "ranked": len(ranked),
         "others": _compare(content, team),
+        "duels": [{name: text for name, text in row.items() if name != "data"} for row in duels],
         "history": history,
         "reruns": _distinct_reruns(entries),
         "publication": find_publication(newest.provenance.get("bibtex")),
@@ -86,7 +89,10 @@ def make_entry_page(content: Content, team: str) -> Page:
         template="entry.html.j2",
         view=view,
         data=data,
-        tables={"": pd.DataFrame([row["data"] for row in rows])},
+        tables={
+            "": pd.DataFrame([row["data"] for row in rows]),
+            **({"pairs": tabulate_duels(duels)} if duels else {}),
+        },
     )
 
 

@@ -13,10 +13,11 @@ from neuroarena.board.site.contests import Contest, Heat
 from neuroarena.board.site.leads import describe_lead
 from neuroarena.board.site.pages import Content, Page
 from neuroarena.board.site.shown_pages import count_digits, describe_shown_lead, format_shown
+from neuroarena.board.site.standings_pages import HEADS, describe_overall_lead, find_score
 from neuroarena.board.standings import Standings
 from neuroarena.board.tree_views import tree_section
 from neuroarena.board.trees import Tree
-from neuroarena.board.wording import clean_name, verdict
+from neuroarena.board.wording import cell_text, clean_name, verdict
 
 # As many boards are shown with their first rows; more are listed by task and split.
 MOST_CARDS, ROWS_OF_CARD = 12, 5
@@ -32,7 +33,7 @@ def make_overview(content: Content, over_tracks: Mapping[str, Standings]) -> Pag
         "contests": [describe_contest(content, one) for one in content.sources.contests],
         "cards": [_card(content, one) for one in cards[:MOST_CARDS]],
         "grids": _grids(content, plain) if len(plain) > MOST_CARDS or cards != plain else [],
-        "over_tracks": [{"title": one.title, "address": address} for address, one in over_tracks.items()],
+        "over_tracks": [_points_card(content, address, one) for address, one in over_tracks.items()],
         "notes": [*board.notes, *content.sources.notes],
         "trees": [_tree(content, tree) for tree in board.trees if tree.split not in content.heats],
         "readers": [f"{count} {name}" for name, count in content.sources.readers.items()],
@@ -146,6 +147,32 @@ def _shown_card(content: Content, heat: Heat) -> dict[str, Any]:
         ],
         "more": max(0, len(rows) - ROWS_OF_CARD),
         "simulated": heat.simulated,
+    }
+
+
+def _points_card(content: Content, address: str, standings: Standings) -> dict[str, Any]:
+    """Return the card of a board over tracks."""
+    scored = find_score(standings)
+    rows = [
+        {
+            "rank": int(row["rank"]),
+            "team": clean_name(row["team"]),
+            "score": cell_text(row[scored]),
+            "tie": "",
+            "bar": None,
+            "floor": False,
+            "address": content.entries.get(str(row["team"])),
+        }
+        for row in records(standings.table.head(ROWS_OF_CARD))
+    ]
+    return {
+        "title": standings.title,
+        "address": address,
+        "lead": describe_overall_lead(standings).to_dict(),
+        "metric": HEADS.get(scored, scored),
+        "rows": rows,
+        "more": max(0, len(standings.table) - ROWS_OF_CARD),
+        "simulated": standings.simulated,
     }
 
 

@@ -11,10 +11,18 @@ from neuroarena.board.board import records
 from neuroarena.board.faces import own_standings
 from neuroarena.board.ranking import Ranking
 from neuroarena.board.site.contests import Contest, Heat
+from neuroarena.board.site.leads import Lead
 from neuroarena.board.site.names import assign_slugs
 from neuroarena.board.site.pages import Content, Page
 from neuroarena.board.standings import Standings, points_board
-from neuroarena.board.wording import cell_text, clean_name
+from neuroarena.board.wording import cell_text, clean_name, score_text
+
+# Columns as people read them; the others are names of tracks.
+HEADS = {
+    "rank": "#", "all_tracks": "all tracks", "n_tracks": "tracks entered", "mean_rank": "mean rank",
+    "against_leader": "against the leader", "p_top1": "P(1st)", "p_top3": "P(top 3)", "p_top5": "P(top 5)",
+    "tie_group": "letters", "ci95_low": "95 % from", "ci95_high": "95 % to",
+}  # fmt: skip
 
 
 def name_standings(content: Content) -> dict[str, Standings]:
@@ -55,13 +63,17 @@ def make_standings_page(content: Content, address: str, standings: Standings) ->
     """Make the page of a board over several tracks."""
     columns = [name for name in standings.table.columns if not name.startswith("seed_")]
     rows = [
-        [{"text": _cell(name, value), "address": content.entries.get(str(value)) if name == "team" else None}
-         for name, value in row.items()]
+        [{"text": _cell(name, value), "address": content.entries.get(str(value)) if name == "team" else None,
+          "number": not isinstance(value, str)} for name, value in row.items()]
         for row in records(standings.table[columns])
     ]  # fmt: skip
     view: dict[str, Any] = {
         "rule": standings.rule,
-        "heads": [clean_name(name.replace("_", " ")) for name in columns],
+        "lead": describe_overall_lead(standings).to_dict(),
+        "heads": [
+            {"text": clean_name(HEADS.get(name, name)), "number": name not in ("team", "against_leader")}
+            for name in columns
+        ],
         "rows": rows,
         "unranked": records(standings.unranked),
         "simulated": standings.simulated,
@@ -76,6 +88,30 @@ def make_standings_page(content: Content, address: str, standings: Standings) ->
     }
     table: pd.DataFrame = standings.table
     return Page(address, standings.title, "standings.html.j2", view, data, {"": table})
+
+
+def describe_overall_lead(standings: Standings) -> Lead:
+    """Return who leads over all tracks, by how much, and what verdicts of the tracks say: means of ranks have none."""
+    table, scored = standings.table, find_score(standings)
+    if table.empty:
+        return Lead("none", "Nobody can be ranked", short="nobody")
+    top, words = table.iloc[0], "Means of ranks have no verdict of their own"
+    team, score = clean_name(top["team"]), score_text(top[scored])
+    if len(table) == 1:
+        return Lead("none", "The only entry", team, score, short="the only entry")
+    second, said = table.iloc[1], clean_name(table.iloc[1].get("against_leader") or "")
+    name = clean_name(second["team"])
+    level = second["rank"] == top["rank"]
+    apart = f"level with {name}" if level else f"{score_text(top[scored] - second[scored])} ahead of {name}"
+    return Lead("none", words, team, score, f"{apart}{said and f', which is {said}'}", "no verdict")
+
+
+def find_score(standings: Standings) -> str:
+    """Return the column that a board over tracks is ordered by."""
+    numbers = [name for name in standings.table.select_dtypes("number").columns if name != "rank"]
+    return next(
+        (name for name in ("all_tracks", "score", *numbers) if name in standings.table.columns), "rank"
+    )
 
 
 def _cell(name: str, value: Any) -> str:

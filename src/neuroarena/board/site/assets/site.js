@@ -40,9 +40,10 @@ function addFilter(table) {
   search.setAttribute("aria-label", "Search the rows of this table");
   const bar = makeElement("div", { className: "tools" }, search);
   const kinds = [...new Set([...table.tBodies[0].rows].map((row) => row.dataset.kind).filter(Boolean))];
-  const chosen = makeElement("select", {}, makeElement("option", { value: "" }, "all kinds"));
-  chosen.setAttribute("aria-label", "Show only one kind of entry");
-  kinds.sort().forEach((kind) => chosen.append(makeElement("option", { value: kind }, kind)));
+  const chosen = makeElement("select", {}, makeElement("option", { value: "" }, `all ${table.dataset.choose ?? "kinds"}`));
+  chosen.setAttribute("aria-label", table.dataset.choose ? `Show only one of the ${table.dataset.choose}` : "Show only one kind of entry");
+  if (!table.dataset.choose) kinds.sort();
+  kinds.forEach((kind) => chosen.append(makeElement("option", { value: kind }, kind)));
   if (kinds.length > 1) bar.append(chosen);
   bar.append(count);
   const update = () => {
