@@ -47,7 +47,7 @@ def main() -> None:
         made = make_demonstration(folder / "arena")
         with _serving(made) as address:
             _draw(browser, "competition-overview", f"{address}/", "light", {"width": 1280, "height": 1250})
-            with _opened(browser, "light", desktop) as page:
+            with _opened(browser, "light", {"width": 1280, "height": 1400}) as page:
                 page.goto(f"{address}/")
                 page.get_by_role("link", name="Typing · Open phase").click()
                 _keep(page, "competition-board")

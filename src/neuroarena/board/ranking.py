@@ -49,6 +49,8 @@ PAIR_COLUMNS = (
     "significant_after_holm",
 )  # fmt: skip
 
+SIMULATED = "The data are simulated: these scores say nothing about brains."
+
 
 @dataclass(frozen=True, eq=False)
 class Ranking:
@@ -415,7 +417,7 @@ def _resolution(
 def _warnings(field: Field, simulated: bool) -> tuple[str, ...]:
     said = []
     if simulated:
-        said.append("The data are simulated: these scores say nothing about brains.")
+        said.append(SIMULATED)
     if field.mixed:
         said.append(
             f"Entries of a different {' and '.join(field.mixed)} stand side by side here, as requested."

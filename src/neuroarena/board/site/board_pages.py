@@ -10,7 +10,7 @@ from neuroarena.benchmarks.faces import face_of
 from neuroarena.board.board import describe_ranking, records
 from neuroarena.board.descriptions import count_pairs, describe_pairs, describe_rows, list_origins
 from neuroarena.board.entries import FLOORS, Entry
-from neuroarena.board.ranking import Ranking, plain_pairs
+from neuroarena.board.ranking import SIMULATED, Ranking, plain_pairs
 from neuroarena.board.site.bars import Axis, axis_of_ranking, draw_bars
 from neuroarena.board.site.contests import Fact, Heat
 from neuroarena.board.site.examples import work_example
@@ -84,7 +84,8 @@ def _view(content: Content, ranking: Ranking) -> dict[str, Any]:
             ("Split", heat.split if (heat := content.heats.get(ranking.split)) else ranking.split),
         ],
         "updated": last_update(ranking),
-        "warnings": ranking.warnings,
+        # The banner of every page says that data are simulated.
+        "warnings": [said for said in ranking.warnings if said != SIMULATED],
         "ticks": axis.ticks(),
         "rows": rows,
         "affiliations": any(row["affiliation"] for row in rows),
