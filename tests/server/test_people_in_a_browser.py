@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from browsing import DESKTOP, PHONE, browsing, list_violations, measure_overhang, visiting
+from browsing import DESKTOP, PATIENCE_MS, PHONE, browsing, list_violations, measure_overhang, visiting
 from neuroarena.demo.simulated_arena import Demonstration, make_demonstration
 
 pytestmark = pytest.mark.drill
