@@ -174,6 +174,15 @@ def test_a_decoder_without_identity_is_not_computed_in_shards(tmp_path):
         compute_shard([("mean", decoder)], [toy_benchmark()], ["within"], Shard(1, 2), cache=tmp_path)
 
 
+def test_a_decoder_without_identity_has_other_keys_in_every_plan():
+    """By its address in memory two processes could have read each other's predictions from one cache."""
+    decoder = Mean()
+    decoder.choose = lambda: 1
+    keys = [cell.key for _ in range(2) for cell in planned(decoder)]
+    assert len(set(keys)) == len(keys)
+    assert planned()[0].key == planned()[0].key
+
+
 def test_a_shard_on_the_command_line_writes_no_results(tmp_path):
     words = ("run", "bci/commands", "--data", str(twin("bci_commands")), "-d", "chance", "--shard", "1/1")
     done = neuroarena_in(tmp_path, *words)
