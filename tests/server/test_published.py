@@ -16,6 +16,7 @@ from starlette.testclient import TestClient
 from arena_making import Clock, join, make_arena, write_answers
 from neuroarena.competition import submit, work
 from neuroarena.competition.arena import Arena, write_about
+from neuroarena.competition.keeping import upgrade_arena
 from neuroarena.competition.publishing import publish_contest
 from neuroarena.competition.site_pages import (
     EDITION,
@@ -26,7 +27,10 @@ from neuroarena.competition.site_pages import (
 )
 from neuroarena.competition.tables import PAGE
 from neuroarena.competition.teams import reveal_affiliation
+from neuroarena.errors import InputError
 from neuroarena.server import create_app
+from neuroarena.server.serving import run_server
+from neuroarena.server.settings import Settings
 
 
 def read_pages(arena: Arena) -> dict[str, Any]:
@@ -157,6 +161,21 @@ def test_pages_change_as_one_when_something_has_changed(tmp_path: Path, monkeypa
         client.get("/index.json").json()["snapshot"]
         == client.get(address.replace("html", "json")).json()["snapshot"]
     )
+
+
+def test_pages_of_an_older_version_are_shown_by_no_newer_server(tmp_path: Path):
+    arena = make_scored(tmp_path, Clock("2026-03-02 12:00 UTC"))
+    address = f"/{find_board(TestClient(create_app(arena)))}.html"
+    with arena.store.writing() as connection:
+        write_about(connection, "version", "0.0.1")
+    with pytest.raises(InputError, match=r"belongs to neuroarena 0\.0\.1"):
+        run_server(arena, Settings(port=0))
+    upgrade_arena(arena.folder)
+    client = TestClient(create_app(arena))
+    assert "Warm-up" in client.get("/").text
+    assert client.get(address).status_code == 404
+    assert publish_everything(arena).endswith("pages made anew")
+    assert TestClient(create_app(arena)).get(address).status_code == 200
 
 
 def test_an_edition_that_was_never_finished_is_never_shown(arena: Arena, client: TestClient):

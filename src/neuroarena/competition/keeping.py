@@ -30,6 +30,7 @@ from neuroarena.competition.arena import (
 from neuroarena.competition.checking import ENDING
 from neuroarena.competition.events import append_event, newest_hash, verify_events
 from neuroarena.competition.publishing import publish_contest
+from neuroarena.competition.site_pages import remove_pages
 from neuroarena.competition.store import create_store
 from neuroarena.competition.tables import ANSWER, METADATA, PUBLIC_SCORE, RUN, SUBMISSION
 from neuroarena.competition.vault import Vault
@@ -241,6 +242,8 @@ def upgrade_arena(folder: str | Path) -> Arena:
     with arena.store.writing() as connection:
         now = arena.store.clock(connection)
         write_about(connection, "version", __version__)
+        # Pages are kept as what the templates of their version show.
+        remove_pages(connection)
         append_event(
             connection, now, "organiser", "upgrade", arena.competition.name, {"version": __version__}
         )

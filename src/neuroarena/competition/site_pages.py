@@ -111,6 +111,12 @@ def _name_edition(arena: Arena, contest: Contest, now: datetime.datetime) -> str
     return digest([__version__, templates, said, states, texts])
 
 
+def remove_pages(connection: Connection) -> None:
+    """Remove all pages, inside the caller's transaction; the scorer's next boards bring them back."""
+    connection.execute(PAGE.delete())
+    write_about(connection, EDITION, "")
+
+
 def replace_edition(connection: Connection, edition: str, rows: Sequence[dict[str, Any]]) -> bool:
     """Put all pages in the place of those before, inside the caller's transaction; False where no board is public."""
     number = connection.execute(select(func.max(SNAPSHOT.c.number))).scalar()

@@ -6,6 +6,7 @@ import socket
 import sys
 
 from neuroarena.competition.arena import Arena
+from neuroarena.competition.worker import check_version
 from neuroarena.errors import InputError
 from neuroarena.server.settings import Settings
 
@@ -16,13 +17,14 @@ def run_server(arena: Arena, settings: Settings) -> None:
     Raises
     ------
     InputError
-        When the port cannot be opened.
+        When the port cannot be opened, or the store belongs to another version.
     """
     import uvicorn
 
     from neuroarena.server.app import create_app
     from neuroarena.server.uploads import clear_uploads
 
+    check_version(arena)
     listening = open_port(settings)
     cut = clear_uploads(arena)
     if cut:
