@@ -55,7 +55,7 @@ def describe_significance(grid: MapGrid) -> str:
     Examples
     --------
     >>> from neuroarena.maps import simulate_grid
-    >>> describe_significance(simulate_grid(0, permutations=19))[:67]
+    >>> describe_significance(simulate_grid(0, permutations=19))[:68]
     'significant (p at most 0.05 against 19 circular shifts of the labels'
     """
     if not grid.permutations:
