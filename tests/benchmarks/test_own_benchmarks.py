@@ -257,7 +257,7 @@ def test_a_mistake_is_named(change: dict[str, Any], message: str):
         (np.zeros((2, 100)), {"rate_hz": 100.0, "events": "events.tsv"}, "events.tsv: there is no such file"),
         ([np.zeros((2, 9))] * 2, {"rate_hz": 9, "events": AT_ONE}, 'Add a column "recording" with 0, 1, or pass one'),
         ([np.zeros((2, 9))] * 2, {"rate_hz": 9, "events": AT_ONE.assign(recording="O")}, 'a recording "O", which'),
-        ([np.zeros((2, 9))] * 2, {"rate_hz": 9, "events": [AT_ONE]}, "There are 2 recordings, but 1 tables of events"),
+        ([np.zeros((2, 9))] * 2, {"rate_hz": 9, "events": [AT_ONE]}, "Events are a list of 1, and recordings of 2"),
     ],
 )  # fmt: skip
 def test_data_that_cannot_be_used_are_named(data: Any, rules: dict[str, Any], message: str, tmp_path: Path):
@@ -363,3 +363,57 @@ def test_recordings_of_two_rates_need_one_to_be_brought_to():
     with pytest.raises(InputError, match="1 has 100 samples per second and 2 has 50"):
         Benchmark.from_events(runs, **RULES, run="recording")
     assert Benchmark.from_events(runs, **RULES, run="recording", resample_hz=50).features.name == "downsample"
+
+
+def test_no_table_of_events_goes_to_several_recordings(files: Path):
+    _, events = run_of(0)
+    rules = {"window_s": (0, 1), "split": "blocked-2-folds"}
+    with pytest.raises(InputError, match=r"4 recordings and one table of events, which does not say"):
+        Benchmark.from_events([files], events=[events], **rules)
+    with pytest.raises(InputError, match=r"a list of 2, and recordings of 1\. Pass one table for each"):
+        Benchmark.from_events(files / "*.fif", events=[events, events], **rules)
+    spelt = pd.concat([events.assign(recording=name) for name in ("a", "b", "B.fif")])
+    with pytest.raises(InputError, match=r'recording "B\.fif", which is not there\. Did you mean "b"'):
+        Benchmark.from_events({"a": raw_of(0), "b": raw_of(1)}, events=spelt, **rules)
+
+
+def test_tables_are_matched_with_recordings_and_windows_by_any_name(tmp_path: Path):
+    rules = {"window_s": (0, 1), "split": "leave-one-recording-out"}
+    _, events = run_of(0)
+    events.to_csv(tmp_path / "events.csv", index=False)
+    named = Benchmark.from_events(
+        {1: raw_of(0), 2: raw_of(1)}, events={1: events, 2: "events.csv"}, folder=tmp_path, **rules
+    )
+    assert set(named.examples["recording"]) == {"1", "2"}
+    windows, metadata = windows_of()
+    asked = {"rate_hz": RATE, "target": "label", "split": "leave-one-run-out"}
+    ways = [({1: windows}, {1: metadata}), ([windows], [metadata]), (windows, {"all": metadata})]
+    for data, tables in ways:
+        assert len(Benchmark.from_epochs(data, metadata=tables, **asked).examples) == len(windows)
+    with pytest.raises(InputError, match=r'no metadata for "2"; there are: 1'):
+        Benchmark.from_epochs({1: windows, 2: windows}, metadata={1: metadata}, **asked)
+
+
+def test_files_that_go_on_in_others_are_read_once_and_none_stands_for_another(tmp_path: Path):
+    rng, info = np.random.default_rng(0), mne.create_info(40, 500.0, "eeg")
+    marks = mne.Annotations(np.arange(1.0, 60.0), 0.0, ["left", "right"] * 29 + ["left"])
+    recording = mne.io.RawArray(rng.normal(size=(40, 30_000)) * 1e-6, info).set_annotations(marks)
+    for name in ("raws/s_raw.fif", "a/x/s-epo.fif", "b/x/s-epo.fif"):
+        (tmp_path / name).parent.mkdir(parents=True)
+    recording.save(tmp_path / "raws/s_raw.fif", split_size="3MB")
+    epochs = mne.Epochs(recording, tmin=0, tmax=0.5, baseline=None, preload=True)
+    epochs.save(tmp_path / "a/x/s-epo.fif", split_size="3MB")
+    epochs.save(tmp_path / "b/x/s-epo.fif")
+    assert (tmp_path / "raws/s_raw-1.fif").exists()
+    assert (tmp_path / "a/x/s-epo-1.fif").exists()
+    cut = {"split": "blocked-2-folds"}
+    for data in (tmp_path / "raws", tmp_path / "raws/*.fif"):
+        made = Benchmark.from_events(data, window_s=(0, 0.5), **cut)
+        assert made.examples["recording"].value_counts().to_dict() == {"s_raw": 59}
+    made = Benchmark.from_epochs(tmp_path, **cut)
+    assert made.examples["recording"].value_counts().to_dict() == {"a/x/s-epo": 59, "b/x/s-epo": 59}
+    with pytest.raises(InputError, match=r"s-epo\.fif: this file is named twice"):
+        Benchmark.from_epochs([tmp_path / "b/x/s-epo.fif"] * 2, **cut)
+    whose = pd.DataFrame({"subject": ["1", "1-2"], "session": ["2-3", "3"], "label": ["a", "b"]})
+    with pytest.raises(InputError, match=r'Two recordings are called "1-2-3"'):
+        Benchmark.from_epochs(np.zeros((2, 1, 9)), metadata=whose, rate_hz=9.0, target="label", **cut)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -84,6 +85,22 @@ class Piece:
             if name not in table:
                 table[name] = value
         return table.assign(recording=self.key)
+
+
+def check_apart(pieces: Sequence[Piece]) -> None:
+    """Refuse two recordings of one name: the signals of one would stand for both.
+
+    Raises
+    ------
+    InputError
+        Naming it.
+    """
+    counts = Counter(piece.key for piece in pieces)
+    repeated = next((key for key, count in counts.items() if count > 1), None)
+    if repeated is not None:
+        raise InputError(
+            f'Two recordings are called "{repeated}". Pass them with names: {{"first": ..., "second": ...}}.'
+        )
 
 
 def place_events(events: Any, rate_hz: float, where: str, first_sample: int = 0) -> pd.DataFrame:

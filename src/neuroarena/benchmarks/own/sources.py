@@ -14,7 +14,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from neuroarena.benchmarks.own.pieces import Piece, as_text, check_onsets, no_annotations, place_events
+from neuroarena.benchmarks.own.pieces import (
+    Piece,
+    as_text,
+    check_apart,
+    check_onsets,
+    no_annotations,
+    place_events,
+)
 from neuroarena.benchmarks.split_rules import natural_order
 from neuroarena.errors import InputError
 from neuroarena.recordings import Recording, from_array, mne_files, open_file
@@ -27,6 +34,7 @@ from neuroarena.recordings.bids import (
     sidecar,
 )
 from neuroarena.recordings.content import keeper_of
+from neuroarena.recordings.fif_tags import leave_out_parts
 from neuroarena.recordings.markers import channel_events
 from neuroarena.recordings.mne_files import SUFFIXES, bad_channels
 from neuroarena.recordings.mne_objects import from_raw, name_raw, raw_annotations
@@ -89,30 +97,31 @@ def find_pieces(data: Any, reading: Reading) -> list[Piece]:
         When nothing is found, or a file or an event is not as expected.
     """
     items, listed = list(_items(data)), reading.events
-    if isinstance(listed, list | tuple) and len(listed) != len(items):
-        raise InputError(f"There are {len(items)} recordings, but {len(listed)} tables of events.")
-    tables = listed if isinstance(listed, list | tuple) else [listed] * len(items)
-    tables = [_read_events(table, reading.folder) for table in tables]
-    pieces = [
-        piece
-        for (key, item), table in zip(items, tables, strict=True)
-        for piece in _pieces(key, item, replace(reading, events=table))
+    one_each = isinstance(listed, list | tuple)
+    if one_each and len(listed) != len(items):
+        raise InputError(
+            f"Events are a list of {len(listed)}, and recordings of {len(items)}. Pass one table for each, in the same "
+            "order."
+        )
+    tables = [_read_events(table, reading.folder) for table in (listed if one_each else [listed])]
+    found = [
+        list(_pieces(key, item, replace(reading, events=table)))
+        for (key, item), table in zip(items, tables if one_each else tables * len(items), strict=True)
     ]
+    pieces = [piece for own in found for piece in own]
     if not pieces:
         raise InputError(f"{data}: holds no recording.")
-    if not isinstance(listed, list | tuple):
-        _check_recordings(tables[0], pieces)
-    keys = [piece.key for piece in pieces]
-    repeated = next((key for key in keys if keys.count(key) > 1), None)
-    if repeated is not None:
-        raise InputError(
-            f'Two recordings are called "{repeated}". Pass them with names: {{"first": ..., "second": ...}}.'
-        )
+    # One item of a list may be a folder of several recordings, too.
+    for table, own in zip(tables, found if one_each else [pieces], strict=True):
+        _check_recordings(table, own)
+    check_apart(pieces)
     return pieces
 
 
 def _read_events(events: Any, folder: Path) -> Any:
-    """Read events that are the name of a file; return any others as they are."""
+    """Read events that are the name of a file; those of a mapping are named by text, as recordings are."""
+    if isinstance(events, Mapping):
+        return {str(key): _read_events(table, folder) for key, table in events.items()}
     if not isinstance(events, str | Path):
         return events
     place = folder / events
@@ -133,12 +142,26 @@ def _check_recordings(events: Any, pieces: list[Piece]) -> None:
             f'column "recording" with {shown}, or pass one table for each.'
         )
     strange = [name for name in as_text(events["recording"]).unique() if name not in keys]
+    spelt = {_spell(key): key for key in keys}
+    for name in strange:
+        # Other recordings may be in the table, but not this one in another spelling: its events would be dropped.
+        if _spell(name) in spelt:
+            raise InputError(
+                f'The events are of a recording "{name}", which is not there. Did you mean "{spelt[_spell(name)]}"?'
+            )
     silent = [piece.key for piece in pieces if piece.events.empty]
     if strange and silent:
         raise InputError(
             f'The events are of a recording "{strange[0]}", which is not there, and none is of "{silent[0]}". The '
             f"recordings are called {shown}."
         )
+
+
+def _spell(name: str) -> str:
+    """Return a name without what people write in different ways: capitals, spaces around it, the ending of a file."""
+    plain = name.strip().casefold()
+    ending = next((suffix for suffix in SUFFIXES if plain.endswith(suffix)), "")
+    return plain.removesuffix(ending)
 
 
 def _items(data: Any) -> Iterator[tuple[str | None, Any]]:
@@ -215,7 +238,8 @@ def pieces_at(path: Path, reading: Reading, key: str | None = None) -> list[tupl
 
 def find_pattern(pattern: Path) -> list[Path]:
     """List the files that fit a pattern such as ``S001/*.edf``, in natural order."""
-    return [Path(name) for name in sorted(glob.glob(str(pattern), recursive=True), key=natural_order)]
+    found = sorted(glob.glob(str(pattern), recursive=True), key=natural_order)
+    return leave_out_parts(Path(name) for name in found)
 
 
 def is_bids(folder: Path) -> bool:
@@ -239,7 +263,7 @@ def find_files(folder: Path) -> list[Path]:
         raise InputError(
             f"{folder}: holds no recording. Expected files that end in {', '.join(SUFFIXES)}, or BIDS."
         )
-    return sorted(found, key=lambda path: natural_order(str(path)))
+    return sorted(leave_out_parts(found), key=lambda path: natural_order(str(path)))
 
 
 def _file_pieces(files: list[Path], root: Path, reading: Reading) -> list[tuple[Path, Callable[[], Piece]]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,11 +13,12 @@ import numpy as np
 import pandas as pd
 
 from neuroarena.benchmarks.own.definition import Definition
-from neuroarena.benchmarks.own.pieces import Piece
+from neuroarena.benchmarks.own.pieces import Piece, check_apart
 from neuroarena.benchmarks.own.sources import find_pattern, match_name, parse_name
 from neuroarena.benchmarks.split_rules import natural_order
 from neuroarena.errors import InputError
 from neuroarena.recordings import Recording
+from neuroarena.recordings.fif_tags import leave_out_parts
 from neuroarena.recordings.mne_files import bad_channels, holds_epochs, import_mne, mne_failures
 from neuroarena.recordings.mne_objects import from_epochs
 from neuroarena.recordings.paths import existing_file
@@ -76,11 +78,13 @@ def find_stacks(data: Any, cutting: Cutting) -> list[Piece]:
     """
     sets = _name_apart(list(_sets(data, cutting.folder)))
     tables = _match_metadata(cutting.metadata, [key for key, _ in sets])
-    return [
+    pieces = [
         piece
         for (key, item), table in zip(sets, tables, strict=True)
         for piece in _split(key, item, table, cutting)
     ]
+    check_apart(pieces)
+    return pieces
 
 
 def _sets(data: Any, folder: Path) -> Iterator[tuple[str, Any]]:
@@ -104,8 +108,21 @@ def _files(place: str | Path, folder: Path) -> list[tuple[str, Path]]:
 def _name_apart(sets: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
     """Call files of the same name in different folders by their folders too."""
     keys = [key for key, _ in sets]
+    alike = [
+        item.absolute()
+        for key, item in sets
+        if isinstance(item, Path) and key == item.stem and keys.count(key) > 1
+    ]
+    twice = next((file for file in alike if alike.count(file) > 1), None)
+    if twice is not None:
+        raise InputError(f"{twice}: this file is named twice, so that its windows would count twice.")
+    if not alike:
+        return sets
+    above = Path(os.path.commonpath([file.parent for file in alike]))
     return [
-        (f"{item.parent.name}/{key}" if isinstance(item, Path) and keys.count(key) > 1 else key, item)
+        (item.absolute().relative_to(above).with_suffix("").as_posix(), item)
+        if isinstance(item, Path) and item.absolute() in alike
+        else (key, item)
         for key, item in sets
     ]
 
@@ -124,7 +141,7 @@ def find_epochs(place: Path) -> list[Path]:
     """
     if place.is_dir():
         found = [file for file in sorted(place.rglob("*")) if file.suffix.lower() in SUFFIXES]
-        found = [file for file in found if holds_epochs(file)]
+        found = leave_out_parts(file for file in found if holds_epochs(file))
     else:
         found = [place] if place.exists() else find_pattern(place)
     if not found:
@@ -138,11 +155,14 @@ def find_epochs(place: Path) -> list[Path]:
 def _match_metadata(metadata: Any, keys: list[str]) -> list[Any]:
     """Return the table of each set of windows."""
     if isinstance(metadata, Mapping) and all(isinstance(table, pd.DataFrame) for table in metadata.values()):
-        absent = [key for key in keys if key not in metadata]
+        named = {str(key): table for key, table in metadata.items()}
+        if keys == [""] and len(named) == 1:
+            return list(named.values())
+        absent = [key for key in keys if key not in named]
         if absent:
-            raise InputError(f'There are no metadata for "{absent[0]}"; there are: {", ".join(metadata)}.')
-        return [metadata[key] for key in keys]
-    if isinstance(metadata, list | tuple) and len(metadata) == len(keys) != 1:
+            raise InputError(f'There are no metadata for "{absent[0]}"; there are: {", ".join(named)}.')
+        return [named[key] for key in keys]
+    if isinstance(metadata, list | tuple) and len(metadata) == len(keys):
         return list(metadata)
     if metadata is not None and len(keys) > 1:
         raise InputError(
