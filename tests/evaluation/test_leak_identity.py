@@ -108,11 +108,17 @@ def test_a_column_that_decoders_may_see_and_that_tells_the_answer_is_found():
     windows = rng.standard_normal((len(table), 3, 50))
     assert leaks(Benchmark.from_epochs(windows, target="shown", known="age", **rules)) == []
     (found,) = leaks(Benchmark.from_epochs(windows, target="shown", known=["age", "code"], **rules))
-    assert 'whose answer the column "code" tells (share): 1.00; decoders are given the column' in found
+    assert 'whose answer the column "code" tells (share, mean over answers): 1.00; decoders' in found
+    # A wrong entry of each answer, as tables have them, hides nothing.
+    first = table.groupby("shown").head(1).index
+    table.loc[first, "code"] = table.loc[first, "code"].map({7: 9, 9: 7})
+    assert len(leaks(Benchmark.from_epochs(windows, target="shown", known="code", **rules))) == 1
+    table["rare"] = ["b"] + ["a"] * (len(table) - 2) + ["b"]
+    assert leaks(Benchmark.from_epochs(windows, target="rare", known="shown", **rules)) == []
     numbers: dict[str, Any] = {**rules, "target": "delay_s", "metric": "rmse"}
     assert leaks(Benchmark.from_epochs(windows, known="age", **numbers)) == []
     (found,) = leaks(Benchmark.from_epochs(windows, known=["delay_ms"], **numbers))
-    assert 'The column "delay_ms" and the answer (correlation): 1.00' in found
+    assert 'The column "delay_ms" and the answer (rank correlation): 1.00' in found
 
 
 def test_windows_that_overlap_across_a_cut_are_found():

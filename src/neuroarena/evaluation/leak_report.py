@@ -12,7 +12,7 @@ class Probe:
 
     Attributes
     ----------
-    kind : {"order", "length", "channel", "duplicates", "text", "identity", "samples"}
+    kind : {"order", "length", "channel", "duplicates", "text", "identity", "samples", "known"}
     found : bool
         Whether it is there. It is a leak unless it is hidden or declared.
     what : str
