@@ -255,7 +255,7 @@ def test_files_of_organisers_come_from_a_path_where_nothing_runs(tmp_path: Path)
     for name in (
         "", "maps", "maps/", "nothing.html", "run.sh", ".hidden.html", "linked.html", "up/competition.toml",
         "..%2foutside.html", "%2e%2e/outside.html", "maps/..%2f..%2foutside.html", "maps%5c..%5coutside.html",
-        "%2fetc%2fpasswd", "maps//onset.html", "maps/onset.html%00",
+        "%2fetc%2fpasswd", "maps//onset.html", "maps/onset.html%00", f"{'a' * 300}.html", f"{'a/' * 3000}b.html",
     ):  # fmt: skip
         assert client.get(f"/files/{name}").status_code == 404, name
     assert client.post("/files/maps/onset.html").status_code in (403, 405)

@@ -325,6 +325,10 @@ def test_files_beside_the_pages_are_part_of_the_site(tmp_path):
     (about / "files/linked.html").symlink_to(tmp_path / "site/index.html")
     with pytest.raises(InputError, match=r"linked\.html"):
         list_attachments(about)
+    (tmp_path / "linked").mkdir()
+    (tmp_path / "linked/files").symlink_to(about / "files/maps")
+    with pytest.raises(InputError, match=r"files: a link is not shown"):
+        list_attachments(tmp_path / "linked")
 
 
 def test_the_method_page_has_the_formulas_of_the_rule_that_concludes(tmp_path):

@@ -35,6 +35,8 @@ def list_attachments(folder: Path | None) -> dict[str, Path]:
     """
     if folder is None or not (folder / FOLDER).is_dir():
         return {}
+    if (folder / FOLDER).is_symlink():
+        raise InputError(f"{folder / FOLDER}: a link is not shown; put the folder itself here.")
     return dict(_walk(folder / FOLDER, FOLDER))
 
 
@@ -66,9 +68,12 @@ def find_attachment(folder: Path, name: str) -> Path | None:
     if any(not part or part.startswith(".") or "\\" in part or "\0" in part for part in parts):
         return None
     place = folder / FOLDER
-    for part in parts:
-        if place.is_symlink():
-            return None
-        place = place / part
-    shown = place.suffix.lower() in TYPES and not place.is_symlink() and place.is_file()
-    return place if shown and place.stat().st_size <= LARGEST else None
+    try:
+        for part in parts:
+            if place.is_symlink():
+                return None
+            place = place / part
+        shown = place.suffix.lower() in TYPES and not place.is_symlink() and place.is_file()
+        return place if shown and place.stat().st_size <= LARGEST else None
+    except OSError:  # a name that no disk takes, or a file that goes this moment
+        return None
