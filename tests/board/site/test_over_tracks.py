@@ -11,6 +11,8 @@ from entry_making import suite
 from neuroarena.board import Board, Rules, Standings
 from neuroarena.board.site import Sources, build_site
 from neuroarena.board.site.contests import Contest, Heat
+from neuroarena.board.site.leads import Lead
+from neuroarena.board.site.standings_pages import describe_overall_lead
 
 
 def test_a_board_that_a_family_offers_over_its_tasks_has_a_page(tmp_path, monkeypatch):
@@ -34,6 +36,17 @@ def test_a_board_that_a_family_offers_over_its_tasks_has_a_page(tmp_path, monkey
     assert json.loads((tmp_path / "site/boards/over-x.json").read_text())["table"][1]["score"] == 12.5
     assert 'href="boards/over-x.html"' in (tmp_path / "site/index.html").read_text()
     assert not (tmp_path / "site/boards/over-y.html").exists()
+
+
+def test_equal_teams_over_tracks_share_the_lead_and_a_tie_break_is_called_one():
+    def lead(ranks: list[int], points: list[float]) -> Lead:
+        table = pd.DataFrame({"rank": ranks, "team": list("abc"), "all_tracks": points})
+        return describe_overall_lead(Standings("Points", "", table, table.head(0), ("x",)))
+
+    shared = lead([1, 1, 3], [0.5, 0.5, 0.1])
+    assert (shared.team, shared.verb, shared.ahead) == ("a and b", "share the lead", "")
+    assert lead([1, 2, 3], [0.5, 0.5, 0.1]).ahead == "as high as b, before it by the tie-break"
+    assert lead([1, 2, 3], [0.5, 0.4, 0.1]).ahead == "0.100 ahead of b"
 
 
 def make_heat(track: str, **fields) -> Heat:

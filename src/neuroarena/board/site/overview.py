@@ -63,10 +63,14 @@ def _totals(content: Content, rankings: Sequence[Ranking]) -> list[tuple[str, in
     ranked = {str(team) for one in rankings for team in one.table["team"]}
     return [
         (f"of {len({entry.team for entry in own})} entries ranked", len(ranked)),
-        ("tasks", len({(one.family, one.task) for one in rankings})),
-        ("splits", len({(one.family, one.split) for one in rankings})),
-        ("results", len(own)),
+        _count("task", len({(one.family, one.task) for one in rankings})),
+        _count("split", len({(one.family, one.split) for one in rankings})),
+        _count("result", len(own)),
     ]
+
+
+def _count(noun: str, number: int) -> tuple[str, int]:
+    return noun if number == 1 else f"{noun}s", number
 
 
 def describe_contest(content: Content, contest: Contest) -> dict[str, Any]:
@@ -84,9 +88,9 @@ def describe_contest(content: Content, contest: Contest) -> dict[str, Any]:
         "description": contest.description,
         "contact": contest.contact,
         "totals": [
-            ("teams", str(contest.teams)),
+            _count("team", contest.teams),
             ("submissions scored", f"{contest.scored} of {contest.received}"),
-            ("tracks", str(len({heat.track for heat in contest.heats}))),
+            _count("track", len({heat.track for heat in contest.heats})),
         ],
         "phases": [
             {

@@ -15,7 +15,7 @@ from neuroarena.board.site.leads import Lead
 from neuroarena.board.site.names import assign_slugs
 from neuroarena.board.site.pages import Content, Page
 from neuroarena.board.standings import Standings, points_board
-from neuroarena.board.wording import cell_text, clean_name, score_text
+from neuroarena.board.wording import cell_text, clean_name, join_names, score_text
 
 # Columns as people read them; the others are names of tracks.
 HEADS = {
@@ -99,11 +99,14 @@ def describe_overall_lead(standings: Standings) -> Lead:
     team, score = clean_name(top["team"]), score_text(top[scored])
     if len(table) == 1:
         return Lead("none", "The only entry", team, score, short="the only entry")
+    sharers = table.loc[table["rank"] == top["rank"], "team"].tolist()
+    if len(sharers) > 1:
+        return Lead("none", words, join_names(sharers), score, "", "no verdict", "share the lead")
     second, said = table.iloc[1], clean_name(table.iloc[1].get("against_leader") or "")
-    name = clean_name(second["team"])
-    level = second["rank"] == top["rank"]
-    apart = f"level with {name}" if level else f"{score_text(top[scored] - second[scored])} ahead of {name}"
-    return Lead("none", words, team, score, f"{apart}{said and f', which is {said}'}", "no verdict")
+    name, apart = clean_name(second["team"]), score_text(top[scored] - second[scored])
+    # Equal scores have an order where the mean over the tracks entered breaks the tie.
+    ahead = f"{apart} ahead of {name}" if float(apart) else f"as high as {name}, before it by the tie-break"
+    return Lead("none", words, team, score, f"{ahead}{said and f', which is {said}'}", "no verdict")
 
 
 def find_score(standings: Standings) -> str:
