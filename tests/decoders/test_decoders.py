@@ -164,7 +164,8 @@ def test_a_torch_decoder_says_what_is_missing_when_torch_is():
     code = (
         "import sys; sys.modules['torch'] = None\n"
         "from neuroarena import from_torch\n"
-        "try:\n    from_torch(None).fit([])\nexcept Exception as error:\n    print(type(error).__name__, error)"
+        "try:\n    from_torch(lambda shape, n: None).fit([])\n"
+        "except Exception as error:\n    print(type(error).__name__, error)"
     )
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert said.startswith("MissingDependency")

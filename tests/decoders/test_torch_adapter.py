@@ -77,6 +77,11 @@ REFUSED = {
         lambda: from_torch(lambda shape, n: small_network(shape, n + 1)),
         r"expected \(2, 2\): one per class",
     ),
+    "a name": (lambda: from_torch("eegnet"), r"takes a torch\.nn\.Module, or a function .* got str"),
+    "a function of other arguments": (
+        lambda: from_torch(lambda: None),
+        r"\(input_shape, n_outputs\), which it cannot take\. Pass a module",
+    ),
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -146,5 +147,26 @@ def from_torch(
 
     `training` takes the other parameters of :class:`TorchDecoder`: ``epochs``, ``batch_size``, ``learning_rate``,
     ``weight_decay``, ``standardise``, ``patience``, ``device`` and ``mixed_precision``.
+
+    Raises
+    ------
+    InputError
+        For what is neither, and for a function or class that does not take the two arguments.
     """
+    if not callable(build):
+        raise InputError(
+            "from_torch takes a torch.nn.Module, or a function build(input_shape, n_outputs) that makes one, got "
+            f"{type(build).__name__}."
+        )
+    if inspect.isroutine(build) or isinstance(build, type):
+        name = getattr(build, "__name__", "build")
+        try:
+            inspect.signature(build).bind((1, 1), 1)
+        except TypeError:
+            raise InputError(
+                f"from_torch calls {name}(input_shape, n_outputs), which it cannot take. Pass a module, {name}(...), "
+                f"or a function: lambda shape, n_outputs: {name}(...)."
+            ) from None
+        except ValueError:  # a builtin that does not tell its arguments
+            pass
     return TorchDecoder(build, features or FeatureChain(), **training)
