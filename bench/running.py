@@ -92,11 +92,10 @@ def run_once(each: Repetitions, results: Path, known: dict[str, Any], most_s: fl
             start_new_session=True,
         )
         usage = _wait(process, most_s)
-        if process.returncode:
+        if process.returncode or usage is None:
             # The others are measured all the same; the run as a whole has failed.
             how = f"left with {process.returncode}" if usage else f"was stopped after {most_s:.0f} s"
             each.failures.append(f"{each.name} {how}")
-        if process.returncode or usage is None:
             return
         figures = json.loads(written.read_text(encoding="utf-8"))
     each.figures.append(figures)

@@ -63,12 +63,17 @@ def test_a_refused_file_costs_no_attempt_and_says_why(arena, token, tmp_path):
 def test_the_cap_is_counted_anew_on_the_next_utc_day(arena, token, clock, tmp_path):
     answers = write_answers(tmp_path / "mine.parquet")
     clock.set("2026-03-10 23:59:59 UTC")
+    waiting = []
     for _ in range(2):
-        submit(arena, token, "commands", answers)
+        receipt = submit(arena, token, "commands", answers)
         work(arena, until_idle=True)
+        waiting.append(read_receipt(arena, token, receipt)["next_free_utc"])
+    # A receipt names a time only where somebody has to wait for it.
+    assert waiting == [None, "2026-03-11 00:00:00 UTC"]
     with pytest.raises(InputError, match="All 2 attempts"):
         submit(arena, token, "commands", answers)
     clock.set("2026-03-11 00:00 UTC")
+    assert read_receipt(arena, token, receipt)["next_free_utc"] is None
     submit(arena, token, "commands", answers)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from typing import Any
 
 from sqlalchemy import Connection, select
@@ -142,22 +141,21 @@ def _read_states(connection: Connection, run: str) -> list[dict[str, Any]]:
 
 
 def _describe_attempts(connection: Connection, arena: Arena, row: dict[str, Any]) -> dict[str, Any]:
-    """Return what a submission cost, how many attempts of that day are used, and when the next one is free."""
+    """Return what a submission cost, how many attempts of that day are used, and when the next one is free.
+
+    `next_free_utc` is None where nobody has to wait, or where the phase has no further day.
+    """
     phase, team, day = arena.competition.phase(row["phase"]), row["team"], row["utc_day"]
     used = count_attempts(connection, team, phase.name, day)
     said = {"attempt": ATTEMPT[row["slot"]], "used": f"{used}, no cap", "next_free_utc": None}
     if phase.per_day is None:
         return said
     allowed = phase.per_day + count_refunds(connection, team, phase.name, day)
-    now = arena.store.clock(connection)
-    today = day_of(now)
-    free: datetime.datetime | None = now
-    if (
-        day == today and used >= allowed
-    ):  # only the day of the submission is told: another day has its own count
-        free = next_day(today) if next_day(today) < phase.end else None
     said["used"] = f"{used} of {allowed}"
-    said["next_free_utc"] = None if free is None or now >= phase.end else format_utc(free)
+    # Only the day of the submission is told: another day has its own count.
+    is_today = day == day_of(arena.store.clock(connection))
+    if is_today and used >= allowed and next_day(day) < phase.end:
+        said["next_free_utc"] = format_utc(next_day(day))
     return said
 
 
