@@ -44,6 +44,9 @@ def test_a_file_of_predictions_ends_as_a_score_with_its_receipt(arena, token, tm
     assert receipt["used"] == "1 of 5"
     assert receipt["received_aoe"] == "2026-03-02 00:00:00 AoE"
     assert receipt["replay"] == "neuroarena score bci/commands mine.parquet"
+    spaced = write_answers(tmp_path / "mine; echo 2.parquet")
+    again = read_receipt(arena, token, submit(arena, token, "commands", spaced))
+    assert again["replay"] == "neuroarena score bci/commands 'mine; echo 2.parquet'"
 
 
 def test_a_refused_file_costs_no_attempt_and_says_why(arena, token, tmp_path):

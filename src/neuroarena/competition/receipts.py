@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Any
 
 from sqlalchemy import Connection, select
@@ -174,15 +175,16 @@ def _describe_score(row: dict[str, Any]) -> dict[str, Any]:
 
 def _replay_command(arena: Arena, row: dict[str, Any]) -> str:
     """Return the command that gives the same number where the truth is public, else the checker's."""
-    track = arena.competition.track(row["track"])
+    # A stranger chose the name of the file; what is copied into a shell names it and does nothing else.
+    track, file = arena.competition.track(row["track"]), shlex.quote(row["file"])
     if row["kind"] == "pipeline":
-        return f"neuroarena submit {track.name} {row['file']} --commits ID --dry-run"
+        return f"neuroarena submit {track.name} {file} --commits ID --dry-run"
     if arena.competition.phase(row["phase"]).sealed:
         # What is published of a sealed phase is in the competition's folder `public`; code is checked by itself.
         asked = "" if row["kind"] == "code" else f" --questions public/{track.sheet(row['phase'])}"
-        return f"neuroarena check submission {track.benchmark} {row['file']}{asked}"
+        return f"neuroarena check submission {track.benchmark} {file}{asked}"
     sheet = track.sheets.get(row["phase"])
     split = (sheet.split if sheet is not None else None) or track.split
     options = {**track.options, **(sheet.options if sheet is not None else {})}
     chosen = "".join(f" -O {name}={value}" for name, value in options.items())
-    return f"neuroarena score {track.benchmark} {row['file']}{f' --split {split}' if split else ''}{chosen}"
+    return f"neuroarena score {track.benchmark} {file}{f' --split {split}' if split else ''}{chosen}"
