@@ -183,6 +183,8 @@ def test_the_same_difference_on_every_level_is_unbounded_where_it_is_undecided()
     assert set(ranking.judgements["verdict"]) == {"undecided"}
     page = render_report(board)
     assert "unbounded" in page
+    # How far the leader is ahead is known; that the interval has no end is said beside the pair.
+    assert describe_lead(ranking).ahead == "0.010 ahead of t3"
     assert "inf]" not in page
     axes = difference_plot(ranking).axes[0]
     across = [line for line in axes.lines if list(line.get_xdata()) == [0, 1] and line.get_linewidth() == 4]

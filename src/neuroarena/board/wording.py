@@ -110,6 +110,8 @@ def bounds_text(low: Any, high: Any, form: str = ".3f") -> str:
     --------
     >>> bounds_text(0.0002, 0.03), bounds_text(-0.1, 0.2, "+.4f"), bounds_text(float("-inf"), float("inf"))
     ('[0.0002, 0.030]', '[-0.1000, +0.2000]', 'unbounded')
+    >>> bounds_text(-0.0, 2e-9)
+    '[0.000, 2e-09]'
     """
     if not (is_known(low) and is_known(high)):
         return ""
@@ -119,13 +121,11 @@ def bounds_text(low: Any, high: Any, form: str = ".3f") -> str:
 
 
 def _end_text(end: float, form: str) -> str:
-    """Return an end of an interval, with up to six decimals where fewer would make it 0."""
-    text, sign = f"{end:{form}}", "+" if form.startswith("+") else ""
-    for decimals in range(4, 7):
-        if float(text) != 0 or end == 0:
-            break
-        text = f"{end:{sign}.{decimals}f}"
-    return text
+    """Return an end of an interval, with as many decimals as it takes to tell it from 0."""
+    end += 0.0  # no minus before a 0
+    sign = "+" if form.startswith("+") else ""
+    forms = [form, *(f"{sign}.{decimals}f" for decimals in range(4, 7)), f"{sign}.1g"]
+    return next(text for each in forms if float(text := f"{end:{each}}") != 0 or end == 0)
 
 
 def interval_text(value: Any, low: Any, high: Any) -> str:

@@ -54,7 +54,7 @@ def _duels_on(content: Content, ranking: Ranking, team: str) -> Iterator[dict[st
             "title": content.title_of(ranking),
             "address": content.boards[ranking.name],
             "other": clean_name(other),
-            "delta": f"{score_text(delta) if delta < 0 else f'+{score_text(delta)}'} {bounds_text(*ends)}".strip(),
+            "delta": f"{_signed(delta)} {bounds_text(*ends)}".strip(),
             "p": pair_p_text(ranking, row.p_holm),
             "chip": {
                 "look": look,
@@ -71,6 +71,20 @@ def _duels_on(content: Content, ranking: Ranking, team: str) -> Iterator[dict[st
                 "verdict": "worse" if lost else str(row.verdict),
             },
         }
+
+
+def _signed(delta: float) -> str:
+    """Return a difference with its sign; a 0 has none.
+
+    Examples
+    --------
+    >>> _signed(0.1), _signed(-0.1), _signed(-0.0), _signed(float("nan"))
+    ('+0.100', '-0.100', '0.000', '–')
+    """
+    text = score_text(delta).lstrip("-")
+    if not is_known(delta) or not float(text):
+        return text
+    return f"{'-' if delta < 0 else '+'}{text}"
 
 
 def _number(value: Any) -> float | None:

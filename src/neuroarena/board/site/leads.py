@@ -64,7 +64,8 @@ def describe_lead(ranking: Ranking) -> Lead:
         lead = Lead("open", "", join_names(sharers), score_text(top["score"]), verb="share the lead")
     else:
         bounds = bounds_text(top["judged_next_low"], top["judged_next_high"])
-        behind = f"{score_text(top['delta_next'])} {bounds}".strip()
+        # An interval without bounds says nothing about how far.
+        behind = f"{score_text(top['delta_next'])} {bounds if bounds.startswith('[') else ''}".strip()
         lead = Lead("open", "", team, score, f"{behind} ahead of {clean_name(table['team'].iloc[1])}")
     return replace(lead, **_settle(table["verdict_leader"].iloc[1:].fillna(NONE).tolist()))
 
