@@ -89,6 +89,19 @@ def test_a_class_that_is_called_bad_is_decoded_where_it_is_named():
     assert benchmark.examples["target"].value_counts().to_dict() == {"bad feedback": 8, "good feedback": 8}
 
 
+def test_events_that_pass_for_marks_are_named_where_they_are_missed():
+    raw = raw_of(0)
+    raw.annotations.rename({"left": "bad feedback", "right": "good feedback"})
+    hint = "Events called bad feedback mark stretches; to decode them, list them in the key classes"
+    with pytest.raises(InputError, match=f"say which column of the events is decoded.* {hint}"):
+        Benchmark.from_events(raw, **RULES)
+    with pytest.raises(InputError, match=f"one class, good feedback.* {hint}"):
+        Benchmark.from_events(raw, **RULES, target="description")
+    raw.annotations.rename({"good feedback": "edge feedback"})
+    with pytest.raises(InputError, match=r"there are no events\..* list them in the key classes"):
+        Benchmark.from_events(raw, **RULES)
+
+
 def test_refusals_say_what_to_do():
     with pytest.raises(
         InputError, match=r"every window overlaps .* BAD_day \(16\)\. Keep them with reject_by"

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import mne
 import pytest
 
 from command_line import neuroarena_in
-from own_recordings import N_EVENTS, write_files
+from own_recordings import N_EVENTS, raw_of, write_files
 from shared_data import SHARED
 
 IMAGERY = SHARED / "data" / "real" / "eegmmidb_p300" / "eegmmidb"
@@ -85,3 +86,16 @@ def test_channels_that_a_reader_left_out_are_said_in_a_sentence(tmp_path: Path):
     ran = neuroarena_in(tmp_path, "data", "describe", str(real))
     assert ran.stderr.startswith("note: test_reduced.edf: left out A1, A2")
     assert "UserWarning" not in ran.stderr
+
+
+def test_recordings_and_epochs_of_one_folder_are_told_apart(tmp_path: Path):
+    raw_of(0).save(tmp_path / "P1_raw.fif")
+    epochs = mne.Epochs(raw_of(1), tmin=0, tmax=1, baseline=None, preload=True)
+    for name in ("P1", "P2"):
+        epochs.save(tmp_path / f"{name}-epo.fif")
+    said = neuroarena_in(tmp_path, "data", "describe", ".")
+    for words in ("P1_raw", "P1-epo", "P2-epo", "recordings and epochs are two benchmarks"):
+        assert words in said.stdout
+    refused = neuroarena_in(tmp_path, "data", "describe", ".", "--toml")
+    assert refused.returncode == 2
+    assert "recordings and epochs are two benchmarks" in refused.stderr

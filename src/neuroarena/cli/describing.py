@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 # Of a large folder the first recordings say enough.
 _MOST_ROWS = 40
+_MIXED = "recordings and epochs are two benchmarks: describe them one by one, or in folders of their own"
 
 
 def describe(
@@ -42,7 +43,9 @@ def describe(
     elif toml:
         if found.suggestion is None:
             raise InputError(
-                f"{path}: no column of its events has two values or more; there is nothing to decode."
+                f"{path}: {_MIXED}."
+                if found.mixed
+                else f"{path}: no column of its events has two values or more; there is nothing to decode."
             )
         print(found.suggestion, end="")
     else:
@@ -99,6 +102,8 @@ def _print(found: Description) -> None:
             "no events: pass a table of them (key events), or name a channel of markers with --stim-channel"
             f"{which}"
         )
+    if found.mixed:
+        print(_MIXED)
     if found.suggestion is not None:
         print(
             "\nA benchmark to begin with; keep it with --toml > my.toml, then: neuroarena run my.toml -d csp-lda\n"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -31,6 +31,19 @@ def without_marks(piece: Piece, kept: Collection[str] = ()) -> Piece:
     said = _descriptions(piece.events)
     events = piece.events[~said.str.lower().str.startswith(_MARKS) | said.isin(list(kept))]
     return replace(piece, events=events.reset_index(drop=True))
+
+
+def hint_at_marks(pieces: Sequence[Piece], kept: Collection[str] = ()) -> str:
+    """Return a sentence, for messages, that names events which :func:`without_marks` leaves out; "" where none is."""
+    said = pd.concat(
+        [_descriptions(piece.events) for piece in pieces if piece.annotated] or [pd.Series(dtype=str)]
+    )
+    marks = said[said.str.lower().str.startswith(_MARKS) & ~said.isin(list(kept))].unique()
+    if not len(marks):
+        return ""
+    return (
+        f" Events called {', '.join(marks[:4])} mark stretches; to decode them, list them in the key classes."
+    )
 
 
 def bad_stretches(piece: Piece, kept: Collection[str] = ()) -> pd.DataFrame:

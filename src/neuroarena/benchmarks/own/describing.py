@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +64,11 @@ class Description:
         """What could not be read, and why."""
         return [each["problem"] for each in self.recordings if "problem" in each]
 
+    @property
+    def mixed(self) -> bool:
+        """Whether there are recordings and epochs, which are two benchmarks."""
+        return len({each["window_s"] is None for each in self.recordings if "problem" not in each}) > 1
+
     def to_dict(self) -> dict[str, Any]:
         """Return the description as plain values."""
         return {"schema_version": 1, **{name: getattr(self, name) for name in self.__dataclass_fields__}}
@@ -107,16 +112,15 @@ def describe(path: str | Path, stim_channel: str | None = None) -> Description:
     table = pd.concat([piece.events.assign(recording=piece.key) for piece in pieces], ignore_index=True)
     events = _count_events(table)
     read = [row for row in rows if "problem" not in row]
-    cut = [row["window_s"] is not None for row in read]
-    if any(cut) and not all(cut):
-        # Recordings and epochs of the same folder are two benchmarks.
-        return Description(str(path), bids, rows, events, None)
+    described = Description(str(path), bids, rows, events, None)
+    if described.mixed:
+        return described
     whole = place.is_dir() and len(pieces) == len(rows)
     data = [str(place)] if whole else [row["file"] for row in read]
     head = [f"names = {_quote(pattern)}"] if pattern else []
     head += [f"stim_channel = {_quote(stim_channel)}"] if stim_channel else []
-    head += ["epochs = true"] if all(cut) else []
-    return Description(str(path), bids, rows, events, _suggest(data, head, read, events, table))
+    head += ["epochs = true"] if read[0]["window_s"] is not None else []
+    return replace(described, suggestion=_suggest(data, head, read, events, table))
 
 
 def _read(file: Path, make: Callable[[], Piece]) -> Piece:
@@ -126,7 +130,7 @@ def _read(file: Path, make: Callable[[], Piece]) -> Piece:
     except InputError:
         if file.suffix.lower() not in EPOCHS or not holds_epochs(file):
             raise
-    (piece,) = find_stacks(file, Cutting(owners=()))
+    (piece,) = find_stacks({file.stem: file}, Cutting(owners=()))
     return piece
 
 

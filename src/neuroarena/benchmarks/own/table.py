@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from neuroarena.benchmarks.benchmark import EXAMPLE_COLUMNS
-from neuroarena.benchmarks.own.bad_stretches import bad_stretches, find_overlaps, without_marks
+from neuroarena.benchmarks.own.bad_stretches import bad_stretches, find_overlaps, hint_at_marks, without_marks
 from neuroarena.benchmarks.own.definition import Definition
 from neuroarena.benchmarks.own.pieces import Piece, as_text
 from neuroarena.benchmarks.own.splitting import LEVELS, nested_values
@@ -69,8 +69,9 @@ def make_examples(pieces: Sequence[Piece], definition: Definition, numbers: bool
     window_s = _find_window(pieces, definition, where)
     parts = [_place_windows(piece, window_s, definition) for piece in pieces]
     table = pd.concat(parts, ignore_index=True)
+    marks = hint_at_marks(pieces, tuple(definition.classes or ()))
     if table.empty:
-        raise InputError(f"{where}: there are no events. Name a table of events, or a stim_channel.")
+        raise InputError(f"{where}: there are no events. Name a table of events, or a stim_channel.{marks}")
     for column, values in definition.where.items():
         words = as_text(_column(table, column, where))
         table = table[words.isin(values)]
@@ -79,8 +80,15 @@ def make_examples(pieces: Sequence[Piece], definition: Definition, numbers: bool
                 f'{where}: no event is left of those that the key "where" selects: none has the {column} '
                 f"{' or '.join(values)}; there are: {_count_values(words)}."
             )
-    target = definition.target or _guess_target(table, where)
+    target = definition.target or _guess_target(table, where, marks)
     table, classes = _targets(table, target, definition, numbers, where)
+    if table.empty:
+        raise InputError(f'{where}: no event has a value in the column "{target}", which is decoded.')
+    if not numbers and len(classes) < 2:
+        raise InputError(
+            f'{where}: the column "{target}" has one class, {classes[0]}; two or more are needed. '
+            f"Choose another column as the target, or more classes.{marks}"
+        )
     inside = table["start"].ge(0) & table["stop"].le(table["n_samples"])
     notes = (*_notes_on_silent(pieces), *_notes_on_edges(table, inside))
     if not inside.any():
@@ -163,14 +171,14 @@ def _list_columns(table: pd.DataFrame) -> str:
     return ", ".join(str(column) for column in table.columns if column not in made)
 
 
-def _guess_target(table: pd.DataFrame, where: str) -> str:
+def _guess_target(table: pd.DataFrame, where: str, marks: str) -> str:
     """Choose the column that says what an event is; one that is the same for all events says nothing."""
     for name in TARGETS:
         if name in table and table[name].nunique() > 1:
             return name
     raise InputError(
         f"{where}: say which column of the events is decoded, as the target; there are: "
-        f"{_list_columns(table)}."
+        f"{_list_columns(table)}.{marks}"
     )
 
 
@@ -203,11 +211,6 @@ def _targets(
             raise InputError(
                 f'{where}: no event has the {target} "{absent[0]}"; there are: {_count_values(words)}.'
             )
-    if len(classes) < 2:
-        raise InputError(
-            f'{where}: the column "{target}" has one class, {classes[0]}; two or more are needed. '
-            "Choose another column as the target, or more classes."
-        )
     return table.assign(target=words.map(mapping)).dropna(subset="target"), classes
 
 
