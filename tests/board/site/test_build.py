@@ -395,3 +395,13 @@ def families_metrics() -> set[str]:
     from importlib.metadata import entry_points
 
     return {each.name for each in entry_points(group="neuroarena.metrics") if ".families." in each.value}
+
+
+def test_worse_never_looks_like_better(crowd_site):
+    looks = {"better": set(), "worse": set()}
+    for page in crowd_site.rglob("*.html"):
+        for look, words in re.findall(
+            r'class="chip (\w+)">(?:<span[^>]*>[^<]*</span>)?\s*(better|worse)<', page.read_text()
+        ):
+            looks[words].add(look)
+    assert looks == {"better": {"sure"}, "worse": {"lost"}}

@@ -15,7 +15,14 @@ from neuroarena.board.site.bars import Axis, axis_of_ranking, draw_bars
 from neuroarena.board.site.contests import Fact, Heat
 from neuroarena.board.site.examples import work_example
 from neuroarena.board.site.formulas import FORMULAS
-from neuroarena.board.site.leads import AGAINST_LEADER, AGAINST_NEXT, LOOKS, SIGNS, describe_lead
+from neuroarena.board.site.leads import (
+    AGAINST_LEADER,
+    AGAINST_NEXT,
+    LOOKS,
+    SIGNS,
+    describe_lead,
+    describe_verdict,
+)
 from neuroarena.board.site.pages import Content, Page
 from neuroarena.board.site.publications import find_publication
 from neuroarena.board.wording import (
@@ -136,14 +143,6 @@ def _cite(ranking: Ranking) -> dict[str, str] | None:
     """Return the publication behind a task, as its family's face ``citation`` names it; None where it names none."""
     cite = face_of(ranking.family, "citation")
     return None if cite is None or ranking.kind != "task" else find_publication(cite(ranking.task))
-
-
-def describe_verdict(verdict: Any, words: dict[str, str]) -> dict[str, str] | None:
-    """Return how a verdict looks and is said; None where there is nobody to compare with."""
-    if not is_known(verdict):
-        return None
-    look = LOOKS[verdict]
-    return {"look": look, "sign": SIGNS[look], "words": words[verdict]}
 
 
 def describe_entry(entry: Entry) -> dict[str, str]:

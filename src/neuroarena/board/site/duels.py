@@ -8,15 +8,14 @@ from typing import Any
 import pandas as pd
 
 from neuroarena.board.ranking import Ranking
-from neuroarena.board.site.leads import LOOKS, SIGNS
+from neuroarena.board.site.leads import AGAINST_LEADER, AGAINST_NEXT, describe_verdict
 from neuroarena.board.site.pages import Content
 from neuroarena.board.wording import bounds_text, clean_name, is_known, pair_p_text, rows_of, score_text
-from neuroarena.statistics.verdicts import BETTER, EQUIVALENT, NONE, UNDECIDED
+from neuroarena.statistics.verdicts import BETTER
 
 # On larger boards each page would have a thousand rows, and a site a million; the tables of verdicts have all of them.
 MOST_TEAMS, MOST_ROWS = 100, 400
 COLUMNS = ("board", "other", "delta", "low", "high", "p_holm", "verdict")
-WORDS = {BETTER: "better", EQUIVALENT: "equivalent", UNDECIDED: "undecided", NONE: "no verdict"}
 
 
 def list_duels(content: Content, team: str) -> list[dict[str, Any]]:
@@ -49,18 +48,13 @@ def _duels_on(content: Content, ranking: Ranking, team: str) -> Iterator[dict[st
         ends = (row.judged_low, row.judged_high) if ahead else (-row.judged_high, -row.judged_low)
         delta = row.delta if ahead else -row.delta
         other, lost = str(row.c if ahead else row.a), row.verdict == BETTER and not ahead
-        look = "lost" if lost else LOOKS[row.verdict]
         yield {
             "title": content.title_of(ranking),
             "address": content.boards[ranking.name],
             "other": clean_name(other),
             "delta": f"{_signed(delta)} {bounds_text(*ends)}".strip(),
             "p": pair_p_text(ranking, row.p_holm),
-            "chip": {
-                "look": look,
-                "sign": SIGNS[LOOKS[row.verdict]],
-                "words": "worse" if lost else WORDS[row.verdict],
-            },
+            "chip": describe_verdict(row.verdict, AGAINST_NEXT if ahead else AGAINST_LEADER),
             "data": {
                 "board": content.boards[ranking.name],
                 "other": other,

@@ -9,9 +9,9 @@ import pandas as pd
 
 from neuroarena.board.entries import FLOORS, Entry, Judge, Judged
 from neuroarena.board.ranking import Ranking
-from neuroarena.board.site.board_pages import describe_entry, describe_verdict
+from neuroarena.board.site.board_pages import describe_entry
 from neuroarena.board.site.duels import list_duels, tabulate_duels
-from neuroarena.board.site.leads import AGAINST_LEADER
+from neuroarena.board.site.leads import AGAINST_LEADER, describe_verdict
 from neuroarena.board.site.pages import Content, Page
 from neuroarena.board.site.publications import find_publication
 from neuroarena.board.site.reruns import explain_rerun

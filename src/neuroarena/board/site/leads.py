@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from neuroarena.board.ranking import Ranking
-from neuroarena.board.wording import bounds_text, clean_name, interval_text, join_names, score_text
+from neuroarena.board.wording import bounds_text, clean_name, interval_text, is_known, join_names, score_text
 from neuroarena.statistics.verdicts import BETTER, EQUIVALENT, NONE, UNDECIDED
 
 # How a verdict looks: a word for style sheets, and a sign beside it, so that colour is never the only one.
@@ -16,6 +18,21 @@ AGAINST_LEADER = {
     BETTER: "worse", EQUIVALENT: "equivalent", UNDECIDED: "undecided", NONE: "no verdict",
 }  # fmt: skip
 AGAINST_NEXT = {**AGAINST_LEADER, BETTER: "better"}
+
+
+def describe_verdict(verdict: Any, words: Mapping[str, str]) -> dict[str, str] | None:
+    """Return how a verdict looks and is said; None where there is nobody to compare with.
+
+    `words` are `AGAINST_LEADER` for the lower of a pair, and `AGAINST_NEXT` for the higher.
+    """
+    if not is_known(verdict):
+        return None
+    lost = verdict == BETTER and words[verdict] == AGAINST_LEADER[BETTER]
+    return {
+        "look": "lost" if lost else LOOKS[verdict],
+        "sign": SIGNS[LOOKS[verdict]],
+        "words": words[verdict],
+    }
 
 
 @dataclass(frozen=True)
