@@ -405,3 +405,14 @@ def test_worse_never_looks_like_better(crowd_site):
         ):
             looks[words].add(look)
     assert looks == {"better": {"sure"}, "worse": {"lost"}}
+
+
+def test_comparisons_that_a_page_leaves_out_are_counted(tmp_path, monkeypatch):
+    monkeypatch.setattr("neuroarena.board.site.duels.MOST_ROWS", 1)
+    site = make_site(suite(), tmp_path / "site")
+    said = {
+        page.name: re.search(r"the first 1 of (\d+) comparisons", page.read_text())
+        for page in site.glob("entries/*.html")
+    }
+    assert all(said.values())
+    assert all(int(found[1]) > 1 for found in said.values())

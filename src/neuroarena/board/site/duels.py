@@ -18,7 +18,7 @@ MOST_TEAMS, MOST_ROWS = 100, 400
 COLUMNS = ("board", "other", "delta", "low", "high", "p_holm", "verdict")
 
 
-def list_duels(content: Content, team: str) -> list[dict[str, Any]]:
+def list_duels(content: Content, team: str) -> tuple[list[dict[str, Any]], int]:
     """Return one row per board and other entry: the difference, positive where the team is ahead, and the verdict.
 
     Returns
@@ -26,11 +26,13 @@ def list_duels(content: Content, team: str) -> list[dict[str, Any]]:
     list of dict
         Texts for a page, and `data` with the numbers (`COLUMNS`); at most `MOST_ROWS`, of boards with at most
         `MOST_TEAMS` teams.
+    int
+        How many there are in all.
     """
     rows = [row for one in content.board.everything for row in _duels_on(content, one, team)]
     order = {str(other): at for at, other in enumerate(content.board.teams)}
     rows.sort(key=lambda row: order.get(row["data"]["other"], len(order)))
-    return rows[:MOST_ROWS]
+    return rows[:MOST_ROWS], len(rows)
 
 
 def tabulate_duels(rows: list[dict[str, Any]]) -> pd.DataFrame:

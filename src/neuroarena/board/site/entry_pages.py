@@ -55,7 +55,7 @@ def make_entry_page(content: Content, team: str) -> Page:
     judge = Judge()
     history = [_describe_attempt(content, entry, judge(entry)) for entry in entries]
     ranked = [row for row in rows if row["rank"] is not None]
-    duels = list_duels(content, team)
+    duels, n_duels = list_duels(content, team)
     view = {
         "team": clean_name(team),
         "role": ROLE_WORDS.get(newest.role, newest.role),
@@ -68,6 +68,7 @@ def make_entry_page(content: Content, team: str) -> Page:
         "firsts": sum(row["rank"] == 1 for row in ranked),
         "ranked": len(ranked),
         "others": _compare(content, team),
+        "n_duels": n_duels,
         "duels": [{name: text for name, text in row.items() if name != "data"} for row in duels],
         "history": history,
         "reruns": _distinct_reruns(entries),
