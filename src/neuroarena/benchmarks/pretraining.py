@@ -59,7 +59,7 @@ class PretrainingRules:
     ----------
     datasets : tuple of str
         Names of the dataset that the rules are about, in small letters and digits; a card may write them with spaces,
-        hyphens and capitals, and go on after them ("Brain-Treebank v2"). Others are not restricted.
+        hyphens and capitals, and more around them ("the Brain-Treebank, v2"). Others are not restricted.
     allowed, forbidden : tuple of str
         Sessions by name, "SUBJECT_SESSION".
     cut_outs : mapping of str to pairs
@@ -78,7 +78,7 @@ class PretrainingRules:
 
     def _is_about(self, dataset: str) -> bool:
         plain = "".join(letter for letter in dataset.casefold() if letter.isalnum())
-        return plain.startswith(self.datasets)
+        return any(name in plain for name in self.datasets)
 
     def _problems(self, part: Pretraining) -> Iterator[str]:
         for name in part.sessions or self._sessions_of(part.subjects):

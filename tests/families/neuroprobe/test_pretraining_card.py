@@ -39,7 +39,7 @@ FORBIDDEN = {
         "session 3_0 is judged, so no model",
     ),
     "a judged session under another spelling": (
-        ['dataset = "Brain Treebank (v2)"\nsessions = ["3_0"]', 'dataset = "btbank"\nsessions = ["4_1"]'],
+        ['dataset = "The Brain Treebank (v2)"\nsessions = ["3_0"]', 'dataset = "btbank"\nsessions = ["4_1"]'],
         r"session 3_0 is judged.*session 4_1 is judged",
     ),
     "all of it": (['dataset = "neuroprobe"'], r"session 1_1 is judged.*session 10_1 is judged"),
