@@ -417,3 +417,25 @@ def test_files_that_go_on_in_others_are_read_once_and_none_stands_for_another(tm
     whose = pd.DataFrame({"subject": ["1", "1-2"], "session": ["2-3", "3"], "label": ["a", "b"]})
     with pytest.raises(InputError, match=r'Two recordings are called "1-2-3"'):
         Benchmark.from_epochs(np.zeros((2, 1, 9)), metadata=whose, rate_hz=9.0, target="label", **cut)
+
+
+def test_a_number_is_called_the_same_whatever_stands_beside_it_and_nobody_is_called_nan():
+    windows = np.random.default_rng(0).standard_normal((16, 2, 50))
+    table = pd.DataFrame(
+        {"label": [0.5, 2.0] * 8, "subject": [1.0, 1.0, 2.0, 2.0] * 4, "day": [1.0] * 15 + [np.nan]}
+    )
+    rules: dict[str, Any] = {"metadata": table, "rate_hz": 50.0, "target": "label"}
+    made = Benchmark.from_epochs(
+        windows, classes=[0.5, 2.0], split={"column": "subject", "test": 2.0}, **rules
+    )
+    assert made.manifest.classes == ("0.5", "2")
+    assert len(made.split("listed").folds[0].test) == 8
+    with pytest.raises(InputError, match=r'needs a value of "day" for every event; 1 of 16 have none'):
+        Benchmark.from_epochs(windows, split="leave-one-day-out", **rules)
+    with pytest.raises(InputError, match=r'has no value for "(subject|unit)"'):
+        Benchmark.from_epochs(windows, split="leave-one-subject-out", subject="day", **rules)
+    events = pd.DataFrame({"onset_s": [1.0, 2.0], "label": ["a", "b"], "recording": ["x", None]})
+    with pytest.raises(InputError, match="1 of 2 events name no recording"):
+        Benchmark.from_events(
+            {"x": raw_of(0), "y": raw_of(1)}, events=events, split="blocked-2-folds", window_s=(0, 1)
+        )

@@ -45,6 +45,11 @@ class ListedSplit(_Rules):
     folds: dict[str, Texts] = {}
     apart: Texts = ()
 
+    @field_validator("test", "train", "validation", "apart", mode="before")
+    @classmethod
+    def _let_one_be_a_list(cls, value: Any) -> Any:
+        return (value,) if isinstance(value, str | int | float) else value
+
     @model_validator(mode="after")
     def _judges_something(self) -> ListedSplit:
         if bool(self.folds) == bool(self.test):
@@ -234,7 +239,7 @@ def read_rules(model: type[_Rules], given: Mapping[str, Any], where: str) -> Any
 
 
 def _plain(value: Any, as_words: bool) -> Any:
-    """Return a value of NumPy as one of Python; where values of events are named, true and false are words."""
+    """Return a value of NumPy as one of Python; where values of events are named, true, false and 1.0 are words."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, np.ndarray):
@@ -245,6 +250,8 @@ def _plain(value: Any, as_words: bool) -> Any:
         return (
             type(value)([_plain(each, as_words) for each in value]) if type(value) in (list, tuple) else value
         )
+    if as_words and isinstance(value, float) and value.is_integer():
+        return str(int(value))  # as the values of events are written
     return str(value) if as_words and isinstance(value, bool) else value
 
 

@@ -23,19 +23,21 @@ def no_annotations() -> pd.DataFrame:
 
 
 def as_text(values: pd.Series) -> pd.Series:
-    """Return values as text; whole numbers that became floats, as pandas makes them beside a missing one, lose ".0".
+    """Return values as text; missing ones stay missing, and whole numbers are written without ".0".
+
+    pandas makes floats of whole numbers beside a missing one; whether 2 is called "2" must not depend on the others.
 
     Examples
     --------
-    >>> as_text(pd.Series([1.0, 2.0, None])).tolist()
-    ['1', '2', 'nan']
-    >>> as_text(pd.Series([0.5, 2.0])).tolist()
-    ['0.5', '2.0']
+    >>> as_text(pd.Series([1.0, 0.5, None])).tolist()
+    ['1', '0.5', nan]
     """
-    there = values.dropna()
-    if values.dtype.kind == "f" and np.isfinite(there).all() and (there == there.round()).all():
-        return values.map(lambda value: str(value) if pd.isna(value) else str(int(value)))
-    return values.astype(str)
+    words = values.map(_write) if values.dtype.kind in "fO" else values
+    return words.astype(str).where(values.notna())
+
+
+def _write(value: Any) -> Any:
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else value
 
 
 @dataclass(frozen=True)

@@ -141,6 +141,9 @@ def _check_recordings(events: Any, pieces: list[Piece]) -> None:
             f"There are {len(pieces)} recordings and one table of events, which does not say of which each is. Add a "
             f'column "recording" with {shown}, or pass one table for each.'
         )
+    lacking = int(events["recording"].isna().sum())
+    if lacking:
+        raise InputError(f'{lacking} of {len(events)} events name no recording in the column "recording".')
     strange = [name for name in as_text(events["recording"]).unique() if name not in keys]
     spelt = {_spell(key): key for key in keys}
     for name in strange:

@@ -102,6 +102,11 @@ def _leave_out(examples: pd.DataFrame, column: str, within: str | None, name: st
     if within is None and column in (*LEVELS[1:], "recording"):
         within = "subject"
     held_out = nested_values(examples, column)
+    if held_out.isna().any():
+        raise InputError(
+            f'The split "{name}" needs a value of "{column}" for every event; {int(held_out.isna().sum())} of '
+            f"{len(held_out)} have none."
+        )
     owners = examples[within] if within else pd.Series("", index=examples.index)
     if (held_out.groupby(owners).nunique() < 2).all():
         of = f" of one {within}" if within else ""
