@@ -128,7 +128,10 @@ def test_the_first_teams_publish_their_code_to_take_a_prize(tmp_path, clock):
         submit(strict, join(strict, team), "commands", answers)
     work(strict, until_idle=True)
     folder = str(strict.folder)
-    assert neuroarena_in(tmp_path, "admin", "team", folder, "reds", "--no-prize", "Sponsor.").returncode == 0
+    both = ("--no-prize", "Sponsor.", "--code-released", "https://example.org/reds")
+    said = neuroarena_in(tmp_path, "admin", "team", folder, "reds", *both).stdout
+    assert "takes no prize" in said
+    assert "has published its code" in said
     why = "its code is not published yet, and the first 2 teams publish their code"
     assert rank_finally(strict, "commands").no_prize == {"reds": "Sponsor", "blues": why, "greens": why}
     before = clock.now

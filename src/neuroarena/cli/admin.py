@@ -168,14 +168,13 @@ def team(
     if no_prize is not None:
         set_prize(open_arena(folder), name, no_prize)
         print(f'The team "{name}" takes no prize.')
-        return
     if released is not None:
         record_release(open_arena(folder), name, released)
         print(f'The team "{name}" has published its code.')
-        return
     if reveal:
         reveal_affiliation(open_arena(folder), name, affiliation)
         print(f'The affiliation of the team "{name}" is shown from now on.')
+    if reveal or no_prize is not None or released is not None:
         return
     add_team(open_arena(folder), name, affiliation=affiliation, organiser=organiser)
     print(f'The team "{name}" is in. Give it a token: neuroarena admin token {folder} "{name}"')
