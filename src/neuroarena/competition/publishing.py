@@ -105,6 +105,11 @@ def _add(heats: list[Heat], entries: list[Entry], made: tuple[Heat, list[Entry]]
         entries += made[1]
 
 
+def name_board(track: Track, phase: Phase) -> str:
+    """Return the title of the board of a track in a phase; receipts find its page by it."""
+    return f"{track.title} · {phase.title}"
+
+
 def _show_phase(
     arena: Arena, track: Track, phase: Phase, time: datetime.datetime
 ) -> tuple[Heat, list[Entry]]:
@@ -168,7 +173,7 @@ def _make_heat(
         received = _list_received(connection, track.name, phase.name, seen)
     return Heat(
         label=label,
-        title=f"{track.title} · {phase.title}",
+        title=name_board(track, phase),
         track=track.title,
         phase=phase.title,
         benchmark=track.benchmark,

@@ -15,6 +15,7 @@ from starlette.responses import StreamingResponse
 from neuroarena.competition.arena import Arena
 from neuroarena.competition.intake import withdraw_own
 from neuroarena.competition.people.rates import TooOften
+from neuroarena.competition.publishing import name_board
 from neuroarena.competition.receipts import find_receipt, list_own
 from neuroarena.competition.states import TERMINAL
 from neuroarena.competition.tables import PAGE, RUN, SUBMISSION
@@ -106,7 +107,7 @@ def show_receipt(arena: OpenArena, who: TeamMember, submission: str) -> View:
 
 def find_board(arena: Arena, track: str, phase: str) -> str | None:
     """Return the address of the board of a track in a phase; None before it is published."""
-    title = f"{arena.competition.track(track).title} · {arena.competition.phase(phase).title}"
+    title = name_board(arena.competition.track(track), arena.competition.phase(phase))
     asked = select(PAGE.c.address).where(PAGE.c.title == title, PAGE.c.address.startswith("boards/"))
     with arena.store.reading() as connection:
         found: str | None = connection.execute(asked.order_by(PAGE.c.address)).scalars().first()
