@@ -102,9 +102,3 @@ def test_a_profile_beside_the_runs_names_every_step_and_the_cells_that_were_comp
     assert json.loads(again.read_text())["cells"]["computed"] == 0
     ranked = neuroarena_in(tmp_path, "board", "out")
     assert ranked.returncode == 0, ranked.stderr
-
-
-def test_a_share_of_the_cells_has_no_profile(tmp_path):
-    words = ("run", "bci/commands", "--data", str(twin("bci_commands")), "-d", "chance")
-    done = neuroarena_in(tmp_path, *words, "--profile", "--shard", "1/2")
-    assert (done.returncode, "--profile cannot be used with" in done.stderr) == (2, True)

@@ -140,6 +140,10 @@ def test_packs_hold_every_job_once():
         ({"name": "slurm", "scheduler": "tcp://head:8786"}, "--scheduler is the address of a Dask scheduler"),
         ({"name": "local", "pack": 5}, "--pack says how many cells travel together"),
         ({"name": "local", "options": {"gpu": "1"}}, "no option"),
+        (
+            {"name": "dask", "scheduler": "tcp://head:8786", "options": {"memory_limit": "4GiB"}},
+            "dask worker tcp://head:8786 --memory-limit 4GiB",
+        ),
     ],
 )
 def test_a_wrong_engine_is_refused_by_name(words: dict, sentence: str):
@@ -188,6 +192,45 @@ def test_a_shard_on_the_command_line_writes_no_results(tmp_path):
     done = neuroarena_in(tmp_path, *words)
     assert "assembles the results" in done.stdout, done.stderr
     assert not (tmp_path / "results").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("--shard", "1/2", "--submission", "mine.parquet"), "--submission cannot be used with --shard"),
+        (
+            ("--shard", "1/2", "--check-leaks", "--profile"),
+            "--check-leaks, --profile cannot be used with --shard",
+        ),
+        (("--shard", "3/2"), "expected i/n"),
+        (("--engine", "slurm", "--workers", "2"), "--workers cannot be used with --engine slurm"),
+        (
+            ("--engine", "dask", "--scheduler", "tcp://x:1", "--workers", "2"),
+            "--workers cannot be used with --scheduler",
+        ),
+    ],
+)
+def test_what_a_run_would_ignore_is_refused_before_the_data_are_looked_for(tmp_path, words, sentence):
+    done = neuroarena_in(tmp_path, "run", "bci/commands", "--data", "nowhere", "-d", "chance", *words)
+    assert done.returncode == 2
+    assert sentence in done.stderr
+    assert done.stderr.strip().count("\n") == 0
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_share_of_training_is_refused_where_nothing_is_trained(tmp_path):
+    words = (
+        "run",
+        "brainscore/FreemanZiemba2013.V1-pls",
+        "-d",
+        "pixels",
+        "--train-fraction",
+        "0.5",
+        "--shard",
+        "1/2",
+    )
+    done = neuroarena_in(tmp_path, *words)
+    assert (done.returncode, "--shard, --train-fraction cannot be used with" in done.stderr) == (2, True)
 
 
 def test_the_options_of_an_engine_are_listed(tmp_path):

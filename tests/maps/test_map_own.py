@@ -51,6 +51,8 @@ def test_the_command_maps_a_file_with_a_table_of_events(tmp_path):
     _write(tmp_path, np.random.default_rng(3).permutation(["standard", "target"] * 30).tolist())
     told = ["--events", "events.tsv", "--target", "kind", "--tmin", "-0.2", "--tmax", "0.8", "--null", "19"]
     words = ["map", "--recording", "own_raw.fif", *told, "--out", "map"]
+    labelled = neuroarena_in(tmp_path, *words, "--shard", "1/1", "--label", "Pz")
+    assert (labelled.returncode, "--label cannot be used with --shard" in labelled.stderr) == (2, True)
     share = neuroarena_in(tmp_path, *words, "--shard", "1/1")
     assert "its 1 of 1 pieces of the map are in the cache" in share.stdout, share.stderr
     assert not (tmp_path / "map").exists()

@@ -14,7 +14,7 @@ from neuroarena.cli.drawing_maps import AsPublished, Label, With
 from neuroarena.cli.output import print_json, print_table
 
 if TYPE_CHECKING:
-    from neuroarena.evaluation.engines import Engine
+    from neuroarena.evaluation.shards import Shard
     from neuroarena.maps.grid import MapGrid
     from neuroarena.maps.own import OwnQuestion
     from neuroarena.maps.settings import MapSettings
@@ -133,16 +133,17 @@ def map_things(
     if source is not None and _holds_map(source):
         _draw(source, out, as_json, as_published=as_published, label=label, wanted=parts or [], data=data)
         return
+    share = _read_share(shard, label)
     settings = _read_settings(window, stride, tmin, tmax, features, null, seed)
-    elsewhere = {"pack": pack, "scheduler": scheduler, "options": options.parse_values(engine_option or [])}
-    told = {"cache": cache, "engine": _choose_engine(engine, workers, elsewhere)}
+    told: dict[str, Any] = {"cache": cache}
+    told["engine"] = options.choose_engine(engine, workers, pack, scheduler, engine_option or [])
     if recording is not None:
         question = _read_question(target, classes, folds, high_pass)
         asked = _ask_own(recording, events, question, settings)
     else:
         asked = _ask(str(source), split, data, option or [], settings)
-    if shard is not None:
-        _compute_share(shard, {**asked, **told}, as_json)
+    if share is not None:
+        _compute_share(share, {**asked, **told}, as_json)
         return
     grid = _compute({**asked, **told}, data)
     if recording is not None:
@@ -181,6 +182,19 @@ def _refuse(context: typer.Context, names: tuple[str, ...], what: str) -> None:
     options.refuse_unused(dict.fromkeys(given, True), what)
 
 
+def _read_share(text: str | None, label: str | None) -> Shard | None:
+    """Read a share of a map; refuse what only matters once the map is assembled."""
+    from neuroarena.evaluation.shards import Shard
+
+    if text is None:
+        return None
+    options.refuse_unused(
+        {"--label": label},
+        "--shard, which computes pieces and draws nothing; name it when the map is assembled",
+    )
+    return Shard.parse(text)
+
+
 def _read_settings(
     window: float | None,
     stride: float | None,
@@ -193,13 +207,6 @@ def _read_settings(
     from neuroarena.maps.settings import MapSettings
 
     return MapSettings(window, stride, tmin, tmax, features, null, seed)
-
-
-def _choose_engine(name: str, workers: int | None, elsewhere: dict[str, Any]) -> Engine:
-    from neuroarena.evaluation import available_cores
-    from neuroarena.evaluation.engines import make_engine
-
-    return make_engine(name, workers=workers or available_cores(), **elsewhere)
 
 
 def _holds_map(source: str) -> bool:
@@ -265,13 +272,11 @@ def _compute(asked: dict[str, Any], data: str | None) -> MapGrid:
         return compute_map(**asked, data=data, progress=progress)
 
 
-def _compute_share(text: str, asked: dict[str, Any], as_json: bool) -> None:
+def _compute_share(shard: Shard, asked: dict[str, Any], as_json: bool) -> None:
     """Compute one share of a map into the cache, and say how much it was."""
     from neuroarena.evaluation import TerminalProgress
-    from neuroarena.evaluation.shards import Shard
     from neuroarena.maps.compute import compute_map_share
 
-    shard = Shard.parse(text)
     with TerminalProgress() as progress:
         done = compute_map_share(**asked, shard=shard, progress=progress)
     if as_json:

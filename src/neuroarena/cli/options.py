@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperCommand
@@ -17,6 +17,9 @@ from neuroarena.cli.completion import (
     complete_splits,
 )
 from neuroarena.errors import InputError
+
+if TYPE_CHECKING:
+    from neuroarena.evaluation import engines
 
 BenchmarkName = Annotated[
     str,
@@ -242,6 +245,31 @@ def refuse_unused(given: Mapping[str, object], what: str) -> None:
     ]
     if wrong:
         raise InputError(f"{', '.join(wrong)} cannot be used with {what}.")
+
+
+def choose_engine(
+    name: str, workers: int | None, pack: int | None, scheduler: str | None, texts: list[str]
+) -> engines.Engine:
+    """Make the engine that a command line asks for.
+
+    Raises
+    ------
+    InputError
+        For an unknown engine or option, and for what the engine would ignore.
+    """
+    from neuroarena.evaluation import available_cores
+    from neuroarena.evaluation.engines import make_engine
+
+    if name == "slurm":
+        refuse_unused(
+            {"--workers": workers}, "--engine slurm; --engine-option most_jobs=N limits how many jobs run"
+        )
+    if scheduler is not None:
+        refuse_unused({"--workers": workers}, "--scheduler, whose workers are started with: dask worker")
+    told = parse_values(texts)
+    return make_engine(
+        name, workers=workers or available_cores(), pack=pack, scheduler=scheduler, options=told
+    )
 
 
 def check_out(out: Path | None) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,10 +47,8 @@ def run(
 ) -> None:
     """Evaluate decoders on a benchmark; what was computed before is not computed again."""
     from neuroarena.benchmarks import judges_models, load_benchmarks, resolve
-    from neuroarena.evaluation import TerminalProgress, available_cores, evaluate_all
-    from neuroarena.evaluation.engines import make_engine
+    from neuroarena.evaluation import TerminalProgress, evaluate_all
     from neuroarena.evaluation.profiling import Profile
-    from neuroarena.evaluation.shards import Shard
 
     sys.path.insert(0, "")  # a decoder may be given as module:attribute of a file in this folder
     options.check_out(out)
@@ -58,27 +56,39 @@ def run(
         signals = {"--grid": grid, "--notch": notch, "--downsample": downsample, "--submission": submission}
         elsewhere = {"--engine": None if engine == "local" else engine, "--shard": shard}
         besides = {"--seed": seed or None, "--cache": cache, "--check-leaks": leaks_too, "--profile": profile}
+        share_of_training = {"--train-fraction": None if train_fraction == "1" else train_fraction}
         options.refuse_unused(
-            {**signals, **elsewhere, **besides}, f"{benchmark}, which judges models that are shown stimuli"
+            {**signals, **elsewhere, **besides, **share_of_training},
+            f"{benchmark}, which judges models that are shown stimuli",
         )
+    later = {"--submission": submission, "--check-leaks": leaks_too, "--profile": profile}
+    share = None if shard is None else _read_share(shard, later)
     _check_words(submission, contact, external_data)
+    where = options.choose_engine(engine, workers, pack, scheduler, engine_option or [])
     loaded = load_benchmarks(benchmark, data, **options.parse_values(option or []))
     named = _decoders(decoder, grid or [], notch, downsample)
     splits, shares = list(split) if split else [None], options.parse_fractions(train_fraction)
     if submission is not None:
         _check_single(len(named) * len(loaded) * len(splits) * len(shares), repeats, submission)
-    own, processes = options.parse_values(engine_option or []), workers or available_cores()
-    where = make_engine(engine, workers=processes, pack=pack, scheduler=scheduler, options=own)
     told = dict[str, Any](engine=where, seed=seed, repeats=repeats, cache=cache, train_fractions=shares)
     with TerminalProgress() as progress:
-        if shard is not None:
-            options.refuse_unused({"--profile": profile}, "one share of the cells, which writes no results")
-            _run_shard(Shard.parse(shard), named, loaded, splits, progress, told, as_json)
+        if share is not None:
+            _run_shard(share, named, loaded, splits, progress, told, as_json)
             return
         told |= {"leaks_too": leaks_too, "profile": Profile() if profile else None}
         results = evaluate_all(named, loaded, splits, out=out, progress=progress, **told)
     _write_submission(results[0], submission, contact, external_data or [], benchmark, data)
     _print_results(results, benchmark, out, as_json)
+
+
+def _read_share(text: str, later: Mapping[str, object]) -> Shard:
+    """Read a share of the cells; refuse what only matters once the results are assembled."""
+    from neuroarena.evaluation.shards import Shard
+
+    options.refuse_unused(
+        later, "--shard, which computes cells and writes no results; name it when the results are assembled"
+    )
+    return Shard.parse(text)
 
 
 def _run_shard(

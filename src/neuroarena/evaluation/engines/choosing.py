@@ -62,5 +62,10 @@ def make_engine(
     if isinstance(told, SlurmOptions):
         return Slurm(told, pack)
     if isinstance(told, DaskOptions):
+        if scheduler is not None and told.memory_limit is not None:
+            raise InputError(
+                "memory_limit limits processes that are started here; with --scheduler, start the workers with: "
+                f"dask worker {scheduler} --memory-limit {told.memory_limit}"
+            )
         return Dask(scheduler, workers, told, pack)
     return Local(workers)
