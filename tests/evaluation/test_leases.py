@@ -13,6 +13,9 @@ import pandas as pd
 import pytest
 
 from neuroarena.evaluation import evaluate, find_results, load_result
+from neuroarena.evaluation.cache_care import list_entries, prune_cache
+from neuroarena.evaluation.engines.packs import wanting
+from neuroarena.evaluation.evaluate import working_in
 from neuroarena.evaluation.leases import Leases
 from neuroarena.sealed import SealedFolder
 from toy import Mean, Slow, toy_benchmark
@@ -56,16 +59,65 @@ def test_a_lease_is_held_by_one_and_free_again_when_released(tmp_path):
         assert other.take("cell")
 
 
-def test_a_lease_of_a_killed_process_is_taken_over_at_once(tmp_path):
-    code = "import os, sys; from pathlib import Path; from neuroarena.evaluation.leases import Leases\n"
-    code += (
-        "leases = Leases(Path(sys.argv[1]))\nwith leases.renewed():\n    leases.take('cell')\n    os._exit(9)"
-    )
-    subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=False)
-    assert (tmp_path / "leases" / "cell").exists()
-    here = Leases(tmp_path)
-    with here.renewed():
+# Two processes in one: a run that is killed while it computes a cell, and while packs of it are on their way.
+KILLED = """
+import os, sys
+from pathlib import Path
+from neuroarena.evaluation.engines.packs import wanting
+from neuroarena.evaluation.leases import Leases
+cache = Path(sys.argv[1])
+leases = Leases(cache)
+with leases.renewed(), wanting(cache):
+    leases.take("cell")
+    os.kill(os.getpid(), 9)
+"""
+
+
+def test_leases_of_a_killed_process_are_taken_over_or_removed_at_once_and_others_stay(tmp_path):
+    cache, folder = tmp_path / "cache", tmp_path / "cache" / "leases"
+    subprocess.run([sys.executable, "-c", KILLED, str(cache)], check=False)
+    cell, dead = sorted(folder.iterdir())
+    assert (cell.name, dead.name[:4]) == ("cell", "run-")
+    here = Leases(cache)
+    with here.renewed(), wanting(cache) as flag:
         assert here.take("cell")
+        assert Leases(cache).sweep() == [dead]
+        assert sorted(folder.iterdir()) == [cell, flag]
+    assert not list(folder.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("name", "patience_s"), [("cell", 60), ("run-of-theirs", 3600), (".clock-there", 60)]
+)
+def test_the_next_run_and_pruning_remove_leases_of_another_machine_by_their_age(tmp_path, name, patience_s):
+    note = tmp_path / "leases" / name
+    note.parent.mkdir()
+
+    def leave(age_s: float) -> None:
+        note.write_text(f"not {socket.gethostname()}")
+        os.utime(note, (0, os.stat(tmp_path).st_mtime - age_s))
+
+    leave(patience_s / 2)
+    assert prune_cache(tmp_path).removed == {}
+    with working_in(tmp_path, None):
+        assert note.exists()
+    leave(2 * patience_s)
+    assert list(prune_cache(tmp_path, dry_run=True).removed) == ["leases"]
+    assert note.exists()
+    assert prune_cache(tmp_path).removed["leases"][0] == 1
+    assert not note.exists()
+    leave(2 * patience_s)
+    with working_in(tmp_path, None):
+        assert not note.exists()
+
+
+def test_leases_of_work_under_way_are_no_entries_of_an_older_version(tmp_path):
+    here, key = Leases(tmp_path), "0123456789abcdef" * 4
+    with here.renewed():
+        here.take(key)
+        assert list_entries(tmp_path) == []
+        assert prune_cache(tmp_path, unused_days=0).removed == {}
+        assert (tmp_path / "leases" / key).exists()
 
 
 def test_a_lease_of_another_machine_is_taken_over_after_three_missed_beats(tmp_path):
@@ -78,14 +130,17 @@ def test_a_lease_of_another_machine_is_taken_over_after_three_missed_beats(tmp_p
         assert here.take("cell")
 
 
-def test_a_lease_is_renewed_while_it_is_held(tmp_path):
+@pytest.mark.parametrize("name", ["cell", "run-of-ours"])
+def test_a_lease_is_renewed_while_it_is_held_and_that_of_a_run_made_again(tmp_path, name):
     here = Leases(tmp_path, beat_s=0.02)
     with here.renewed():
-        here.take("cell")
-        note = tmp_path / "leases" / "cell"
+        here.take(name)
+        note = tmp_path / "leases" / name
         os.utime(note, (0, 0))
+        if name.startswith("run-"):
+            note.unlink()
         for _ in range(6000):
-            if note.stat().st_mtime > 0:
+            if note.exists() and note.stat().st_mtime > 0:
                 break
             threading.Event().wait(0.02)
         assert note.stat().st_mtime > 0

@@ -11,6 +11,8 @@ from pathlib import Path
 
 from neuroarena.atomic import PART, sweep
 from neuroarena.errors import InputError
+from neuroarena.evaluation.leases import FOLDER as LEASES
+from neuroarena.evaluation.leases import Leases
 from neuroarena.evaluation.origins import FOLDER as ORIGINS
 from neuroarena.sealed import DAMAGED, UNFINISHED, SealedFolder
 
@@ -108,9 +110,9 @@ def prune_cache(
 ) -> Pruned:
     """Remove what is of no use, and on request what was not used for long.
 
-    Without a limit, only leftovers go: unfinished files of processes that are gone, damaged entries that were set
-    aside, entries of older versions, and features without their starts. A run that is under way computes again what it
-    misses, so that nothing but time is lost.
+    Without a limit, only leftovers go: unfinished files and leases of processes that are gone, damaged entries that
+    were set aside, entries of older versions, and features without their starts. A run that is under way computes
+    again what it misses, so that nothing but time is lost.
 
     Parameters
     ----------
@@ -138,14 +140,17 @@ def prune_cache(
     surplus = _find_surplus(staying, now, unused_days, keep_bytes)
     going += [entry for entry in staying if entry.group in surplus]
     left = [entry for entry in entries if entry.kind == UNFINISHED]
+    leases = Leases(root)
+    dead = [found for path in leases.find_dead() if (found := _measure(path, root, LEASES)) is not None]
     if not dry_run:
         for entry in going:
             (root / entry.name).unlink(missing_ok=True)
         for place in {(root / entry.name).parent for entry in left}:
             sweep(place)
+        leases.sweep()
         left = [entry for entry in left if not (root / entry.name).exists()]
     stayed = [entry.size for entry in staying if entry.group not in surplus]
-    return Pruned(sum_by_kind([*going, *left]), (len(stayed), sum(stayed)))
+    return Pruned(sum_by_kind([*going, *left, *dead]), (len(stayed), sum(stayed)))
 
 
 def _find_surplus(
@@ -181,6 +186,8 @@ def _recognise(path: Path, root: Path) -> Entry | None:
     """Return what a file is; None for one that is not ours, or gone by now."""
     name = path.relative_to(root).as_posix()
     kind = name.partition("/")[0]
+    if kind == LEASES:
+        return None  # a note on work under way, which is no entry
     if path.name.startswith(".") and path.name.endswith(PART):
         kind = UNFINISHED
     elif _OLD_ENTRY.fullmatch(path.name):
@@ -190,6 +197,12 @@ def _recognise(path: Path, root: Path) -> Entry | None:
             return None
     elif kind != DAMAGED and not _ENTRY.fullmatch(path.name):
         return None
+    return _measure(path, root, kind)
+
+
+def _measure(path: Path, root: Path, kind: str) -> Entry | None:
+    """Return a file as an entry of some kind; None when it is gone by now."""
+    name = path.relative_to(root).as_posix()
     try:
         status = path.lstat()
     except OSError:

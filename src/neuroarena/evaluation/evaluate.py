@@ -19,6 +19,7 @@ from neuroarena.evaluation.comparisons import judge_models
 from neuroarena.evaluation.computed import ROUNDS, Computed
 from neuroarena.evaluation.engines import Engine, Local, Outcome, run_jobs
 from neuroarena.evaluation.feature_plan import name_shards, plan_features
+from neuroarena.evaluation.leases import Leases
 from neuroarena.evaluation.plan import RunPlan, plan_runs
 from neuroarena.evaluation.profiling import Profile
 from neuroarena.evaluation.record import current_time
@@ -232,6 +233,7 @@ def working_in(cache: str | Path | None, progress: Progress | None) -> Iterator[
     with reporting_to(functools.partial(shown.say, "cache")) if progress else contextlib.nullcontext():
         remember_digests_in(folder)
         SealedFolder(folder).sweep()
+        Leases(folder).sweep()
         yield folder, shown
 
 

@@ -16,8 +16,13 @@ try:
 except ImportError:  # no such locks on Windows; a lease is then known by its age alone
     fcntl = None  # type: ignore[assignment]
 
+FOLDER = "leases"
+# A lease whose name begins so says that a run is waited for, and packs on other machines look for it.
+RUN = "run-"
 BEAT_S = 20.0
 MISSED_BEATS = 3
+# The packs of a run stop when its lease is gone: a machine that sleeps for a while must not lose its run.
+MISSED_BEATS_OF_RUN = 180
 _HERE = socket.gethostname().encode("utf-8", "replace")
 
 
@@ -35,7 +40,7 @@ class Leases:
     """
 
     def __init__(self, cache: Path, beat_s: float = BEAT_S) -> None:
-        self._folder = cache / "leases"
+        self._folder = cache / FOLDER
         self._beat_s = beat_s
         self._held: dict[str, int] = {}
         self._lock = threading.Lock()
@@ -92,6 +97,31 @@ class Leases:
         (self._folder / name).unlink(missing_ok=True)
         os.close(descriptor)
 
+    def find_dead(self) -> list[Path]:
+        """List the leases of processes that are gone.
+
+        A process of this machine is known by its lock, one of another machine by the age of its last beat.
+        """
+        try:
+            names = sorted(os.listdir(self._folder))
+        except OSError:
+            return []
+        return [self._folder / name for name in names if self._is_dead(self._folder / name)]
+
+    def sweep(self) -> list[Path]:
+        """Remove the leases of processes that are gone, and return their paths."""
+        dead = self.find_dead()
+        for path in dead:
+            with contextlib.suppress(OSError):  # somebody else's, on a disk where only they may remove it
+                path.unlink(missing_ok=True)
+        return dead
+
+    def _is_dead(self, path: Path) -> bool:
+        try:
+            return path.name not in self._held and self._is_stale(path) and path.exists()
+        except OSError:  # a full disk, or one that is only read: nobody can tell
+            return False
+
     def _is_stale(self, path: Path) -> bool:
         """Ask the lock of a process of this machine, which ends with it; else the time of the last beat."""
         try:
@@ -117,7 +147,7 @@ class Leases:
             return True
         finally:
             probe.unlink(missing_ok=True)
-        return age > MISSED_BEATS * self._beat_s
+        return age > self._beat_s * (MISSED_BEATS_OF_RUN if path.name.startswith(RUN) else MISSED_BEATS)
 
     def _beat(self, over: threading.Event) -> None:
         while not over.wait(self._beat_s):
@@ -125,7 +155,13 @@ class Leases:
                 held = tuple(self._held)
             for name in held:
                 with contextlib.suppress(OSError):  # taken over, or the disk is away for a moment
-                    os.utime(self._folder / name)
+                    self._renew(self._folder / name)
+
+    def _renew(self, path: Path) -> None:
+        if path.name.startswith(RUN):
+            path.touch()  # nobody else takes such a lease: one that is gone was removed by mistake
+        else:
+            os.utime(path)
 
 
 def _lock(descriptor: int) -> None:

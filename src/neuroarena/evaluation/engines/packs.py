@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from neuroarena import __version__
-from neuroarena.atomic import naming_full_disk
 from neuroarena.evaluation.engines.jobs import Job, Outcome, Take, attempt, on_one_thread
 from neuroarena.evaluation.identity import library_versions
+from neuroarena.evaluation.leases import FOLDER, RUN, Leases
 
 # What comes back: everything of an outcome but the job, which the caller has.
 Told = list[dict[str, Any]]
@@ -172,14 +172,10 @@ def cut_packs(jobs: Sequence[Job], cache: Path, size: int, wanted: Path | None =
 @contextlib.contextmanager
 def wanting(cache: Path) -> Iterator[Path]:
     """Yield a file of the cache that is gone after the block: workers that cannot be interrupted look for it."""
-    with naming_full_disk(cache, "leases"):
-        (cache / "leases").mkdir(parents=True, exist_ok=True)
-        flag = cache / "leases" / f"run-{uuid.uuid4().hex}"
-        flag.touch()
-    try:
-        yield flag
-    finally:
-        flag.unlink(missing_ok=True)
+    leases, name = Leases(cache), f"{RUN}{uuid.uuid4().hex}"
+    with leases.renewed():
+        leases.take(name)
+        yield cache / FOLDER / name
 
 
 def choose_pack_size(n_jobs: int, workers: int) -> int:
