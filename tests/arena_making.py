@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import functools
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
 
+from kept_twins import make_place
 from neuroarena.competition.arena import EMBEDDED, Arena, create_arena, open_arena
 from neuroarena.competition.opening import open_competition
 from neuroarena.competition.sealing import keep_truth
@@ -107,6 +110,23 @@ def write_answers(path: Path, wrong: int = 0, model: str = "ours") -> Path:
 def make_arena(
     folder: Path, clock: Callable[..., datetime.datetime], text: str = FILE, database: str = EMBEDDED
 ) -> Arena:
+    """Make an open competition in a folder; on SQLite and a set clock it is a copy of one that was made before."""
+    if database != EMBEDDED or not isinstance(clock, Clock):
+        return _make_anew(folder, clock, text, database)
+    (folder / "spring.toml").write_text(text)
+    shutil.copytree(_keep_arena(text, clock.now), folder / "arena")
+    return open_arena(folder / "arena", clock)
+
+
+@functools.cache
+def _keep_arena(text: str, now: datetime.datetime) -> Path:
+    """Return the folder of a competition to copy: making its tables takes longer than most tests do with them."""
+    made = _make_anew(make_place(), lambda connection: now, text, EMBEDDED)
+    made.store.close()
+    return made.folder
+
+
+def _make_anew(folder: Path, clock: Callable[..., datetime.datetime], text: str, database: str) -> Arena:
     (folder / "spring.toml").write_text(text)
     create_arena(folder / "arena", folder / "spring.toml", database).store.close()
     made = open_arena(folder / "arena", clock)

@@ -35,14 +35,23 @@ def keep_twin(dataset: str, **options: Any) -> Path:
     return _keep(dataset, json.dumps(options, sort_keys=True))
 
 
+def make_place() -> Path:
+    """Return a new folder that is removed at the end, for what one process keeps."""
+    return Path(tempfile.mkdtemp(dir=_find_place()))
+
+
 @functools.cache
 def _keep(dataset: str, options: str) -> Path:
-    if PLACE not in os.environ:  # outside pytest
-        atexit.register(open_place())
-    parent = Path(os.environ[PLACE]) / digest([dataset, options])[:16]
+    parent = _find_place() / digest([dataset, options])[:16]
     parent.mkdir(exist_ok=True)
     with open(parent / "lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         # A twin that is there is left as it is.
         load_dataset(dataset).simulate(parent / dataset, **json.loads(options))
     return parent / dataset
+
+
+def _find_place() -> Path:
+    if PLACE not in os.environ:  # outside pytest
+        atexit.register(open_place())
+    return Path(os.environ[PLACE])
