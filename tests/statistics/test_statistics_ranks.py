@@ -87,3 +87,15 @@ def test_a_tie_break_decides_only_where_scores_are_equal() -> None:
         table = ranking(draws, tie_break)
         assert table["team"].tolist() == ["c", "b", "a", "d"]
         assert table["rank"].tolist() == [1, 2, 3, 3]
+
+
+def test_many_scores_have_the_ranks_of_scipy_however_close_they_are() -> None:
+    rng = np.random.default_rng(5)
+    scores = rng.normal(0.7, 0.05, (60, 300))
+    scores[:20] = np.round(scores[:20], 3)  # ties
+    scores[20:40, 1] = scores[20:40, 0] + 1e-9  # apart, by less than 32 bits can tell
+    scores[40, 7] = -1e6  # one far away leaves no bits for the others
+    np.testing.assert_array_equal(ranks(scores), rankdata(-scores, method="min", axis=1))
+    by_rank = rank_probabilities(draws_of(scores)).to_numpy()
+    counted = [np.bincount(column, minlength=301)[1:] / 60 for column in ranks(scores).T]
+    np.testing.assert_array_equal(by_rank, counted)

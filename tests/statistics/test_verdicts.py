@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from neuroarena.statistics import (
+    differences,
     jackknife,
     judge,
     judged_alphas,
@@ -267,3 +268,20 @@ def test_a_tie_break_orders_equal_teams() -> None:
     table = {"a": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0], "b": [6.0, 5.0, 4.0, 3.0, 2.0, 1.0]}
     assert jackknife(leave_out(table)).teams == ("a", "b")
     assert jackknife(leave_out(table), tie_break={"a": 0.1, "b": 0.2}).teams == ("b", "a")
+
+
+def test_a_large_board_is_judged_as_its_differences_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(3)
+    scores = rng.exponential(1, (40, 1)) + rng.exponential(0.3, (40, 9))
+    scores[:, 1] = scores[:, 0]
+    scores[:, 2] = scores[:, 0] + 1e-9 * rng.exponential(1, 40)
+    table = {f"team {at}": scores[:, at] for at in range(9)}
+    direct = verdicts(table)
+    monkeypatch.setattr(differences, "MANY_DIFFERENCES", 1)
+    found = verdicts(table)
+    pd.testing.assert_frame_equal(
+        found.drop(columns=["ci95", "judged"]), direct.drop(columns=["ci95", "judged"]), rtol=1e-9
+    )
+    assert not found["se"].equals(direct["se"])  # made another way indeed
+    same = found[found["a"].isin(["team 0", "team 1"]) & found["c"].isin(["team 0", "team 1"])]
+    assert same[["se", "skew"]].to_numpy().tolist() == [[0.0, 0.0]]

@@ -307,19 +307,21 @@ class Judge:
             return "it has no unit scores"
         columns = _columns_needed(entry.manifest)
         wanted = ["unit", "score", *columns.values(), *(["tie_break"] if entry.manifest.tie_break else [])]
-        missing = [name for name in wanted if name not in table.columns]
+        # All columns in one pass: asking a table for them by name takes three times as long, for every entry.
+        held = {str(name): column for name, column in table.items()}
+        missing = [name for name in wanted if name not in held]
         if missing:
             return f'its unit scores lack the column "{missing[0]}"'
-        rows = self._rows_of(table)
+        rows = self._rows_of(held)
         if isinstance(rows, str):
             return rows
         values: dict[str, np.ndarray] = {}
         for name in dict.fromkeys(wanted[1:]):
-            numbers = _numbers(table[name])
+            numbers = _numbers(held[name])
             broken = ~np.isfinite(numbers)
             if broken.any():
                 at = int(broken.argmax())
-                return f'unit "{table["unit"].iloc[at]}": {name} is {table[name].iloc[at]}'
+                return f'unit "{held["unit"].iloc[at]}": {name} is {held[name].iloc[at]}'
             values[name] = rows.means(numbers) if name in ("score", "tie_break") else rows.sums(numbers)
         try:
             combined = _combine_columns(entry, values, columns)
@@ -327,9 +329,8 @@ class Judge:
             return str(error)
         return _judge_units(entry, rows, values, combined)
 
-    def _rows_of(self, table: pd.DataFrame) -> _Rows | str:
-        labels = [name for name in ("unit", "fold", "cluster") if name in table.columns]
-        columns = [table[name] for name in labels]
+    def _rows_of(self, held: dict[str, pd.Series]) -> _Rows | str:
+        columns = [held[name] for name in ("unit", "fold", "cluster") if name in held]
         # Comparing with the entry before is four times as fast as making a key of a thousand texts.
         if self._last is not None and _same(columns, self._last[0]):
             return self._last[1]
@@ -337,7 +338,7 @@ class Judge:
         key = tuple((column.name, *column.to_numpy(dtype=object)) for column in columns)
         try:
             if key not in self._rows:
-                self._rows[key] = _Rows.of(table[labels])
+                self._rows[key] = _Rows.of(pd.DataFrame({str(column.name): column for column in columns}))
         except InputError as error:
             return str(error)
         self._last = (columns, self._rows[key])

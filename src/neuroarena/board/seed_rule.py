@@ -19,12 +19,11 @@ from neuroarena.board.selection import Field
 from neuroarena.evaluation.intervals import derive_seed
 from neuroarena.scoring import COMBINERS, Manifest
 from neuroarena.statistics import Draws, bootstrap, compare, rank_probabilities, tie_groups
-from neuroarena.statistics.bootstrap import find_percentiles
+from neuroarena.statistics.bootstrap import BLOCK_TEAMS, find_percentiles
 from neuroarena.statistics.verdicts import BETTER, END_COLUMNS, UNDECIDED
 
 # Percentile intervals of 30 units cover about 93 %, of 12 about 91 %; of 5 units, less than 85 %.
 FEW_UNITS, VERY_FEW_UNITS, FEW_CLUSTERS = 30, 10, 10
-BLOCK_TEAMS = 64
 
 
 @dataclass(frozen=True, eq=False)

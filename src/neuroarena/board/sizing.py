@@ -153,7 +153,7 @@ def resolution(
     """
     if draws.n_units < 2:
         return Resolution(None, draws.n_units, None, nu, None, None, None)
-    errors, wanted = draws.scores.std(axis=0), set(teams or draws.teams)
+    errors, wanted = draws.sigma().to_numpy(), set(teams or draws.teams)
     chosen = errors[[team in wanted for team in draws.teams]]
     sigma = float(np.median(chosen)) * math.sqrt(draws.n_units)
     found = size(sigma, nu, draws.n_units)
@@ -244,7 +244,7 @@ def resolve_verdicts(found: Resolution, rows: pd.DataFrame, teams: Sequence[str]
     chosen = set(teams)
     own = varies.copy()
     for side in ("a", "c"):
-        own &= np.array([team in chosen for team in rows[side].to_numpy(dtype=object)], dtype=bool)
+        own &= rows[side].isin(chosen).to_numpy(dtype=bool)
     own = own if own.any() else varies
     if not own.any():
         return replace(found, smallest_difference=None, paired=False)

@@ -15,6 +15,10 @@ BLOCK_NUMBERS = 1 << 18
 DIRECT_ROWS = 256
 # A Gram matrix loses as many digits as the square is smaller than those of the two teams; four may go.
 CANCELLED = 1e-4
+# Third powers lose half as many digits again; with two gone at most, a skewness keeps twelve.
+CANCELLED_CUBES = 1e-2
+# From this many differences on (300 teams x 375 levels), moments come from products of matrices.
+MANY_DIFFERENCES = 1 << 24
 
 
 def difference_moments(scores: np.ndarray, point: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -31,27 +35,61 @@ def difference_moments(scores: np.ndarray, point: np.ndarray) -> tuple[np.ndarra
     -------
     se, skew
         In the order of `numpy.triu_indices(teams, 1)` (pairs,).
+
+    Notes
+    -----
+    Large boards take squares and cubes of all pairs from two products of matrices, a tenth of the time: they agree with
+    those of the differences to twelve digits. Pairs that nearly cancel are computed from their differences.
     """
     by_team = np.ascontiguousarray(scores.T)
     above, below = np.triu_indices(len(by_team), 1)
     n_levels = by_team.shape[1]
     se, skew = np.empty(len(above)), np.empty(len(above))
-    for part in _blocks(len(above), n_levels):
-        difference = by_team[above[part]]
-        difference -= by_team[below[part]]
-        se[part], skew[part] = jackknife_rows(difference, point[above[part]] - point[below[part]])
+    direct = np.arange(len(above))
+    if len(above) * n_levels >= MANY_DIFFERENCES:
+        se, skew, direct = _multiply_moments(by_team, point, above, below)
+    for part in _blocks(len(direct), n_levels):
+        a, c = above[direct[part]], below[direct[part]]
+        difference = by_team[a]
+        difference -= by_team[c]
+        se[direct[part]], skew[direct[part]] = jackknife_rows(difference, point[a] - point[c])
     return se, skew
+
+
+def _multiply_moments(
+    by_team: np.ndarray, point: np.ndarray, above: np.ndarray, below: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return standard errors and skewness of all pairs, and which of them cancel and must be computed directly."""
+    means = by_team.mean(axis=1)
+    centred = by_team - means[:, None]
+    squared = centred * centred
+    gram, mixed = centred @ centred.T, squared @ centred.T
+    own, third = np.diagonal(gram), np.diagonal(mixed)
+    sums = own[above] + own[below]
+    squares = sums - 2 * gram[above, below]
+    # (a - c)^3 = a^3 - 3 a^2 c + 3 a c^2 - c^3
+    cubes = third[above] - third[below] + 3 * (mixed[below, above] - mixed[above, below])
+    cancelled = np.flatnonzero(~(squares > CANCELLED_CUBES * sums))
+    squares[cancelled] = 0.0
+    offset = (means[above] - means[below]) - (point[above] - point[below])
+    return *_moments(squares, cubes, offset, by_team.shape[1]), cancelled
 
 
 def jackknife_rows(rows: np.ndarray, point: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return standard error and skewness of each row of left-out values (rows, levels), which are consumed."""
-    n_levels = rows.shape[1]
     mean = rows.mean(axis=1)
     rows -= mean[:, None]
     squares = np.einsum("ij,ij->i", rows, rows)
     cubes = np.einsum("ij,ij->i", rows * rows, rows)
+    return _moments(squares, cubes, mean - point, rows.shape[1])
+
+
+def _moments(
+    squares: np.ndarray, cubes: np.ndarray, offset: np.ndarray, n_levels: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return standard error and skewness from sums of powers about the mean, which is `offset` above the point."""
     # sum (theta_g - theta)^2 = sum (theta_g - mean)^2 + G (mean - theta)^2: positive terms, no cancellation.
-    se = np.sqrt((n_levels - 1) / n_levels * (squares + n_levels * (mean - point) ** 2))
+    se = np.sqrt((n_levels - 1) / n_levels * (squares + n_levels * offset**2))
     spread = np.sqrt(squares / n_levels) ** 3
     skew = np.divide(-cubes / n_levels, spread, out=np.zeros_like(spread), where=spread > 0)
     return se, skew

@@ -72,6 +72,8 @@ def t_quantile(alpha: Numbers, df: Numbers) -> np.ndarray:
     """
     alphas, freedom = np.broadcast_arrays(np.asarray(alpha, dtype=np.float64), np.maximum(df, LEAST_DF))
     # The lower tail keeps its digits where 1 - alpha / 2 would lose them.
+    if alphas.size > 1 and freedom.min() == freedom.max() and alphas.min() == alphas.max():
+        return np.full(alphas.shape, -special.stdtrit(freedom.flat[0], alphas.flat[0] / 2))
     if alphas.size < 2 or freedom.min() != freedom.max():
         quantiles: np.ndarray = -special.stdtrit(freedom, alphas / 2)
         return quantiles

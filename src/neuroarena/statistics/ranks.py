@@ -19,6 +19,8 @@ from neuroarena.statistics.bootstrap import Draws, score_scale, tails
 RELATIVE_TOLERANCE = 1e-12
 TIES = ("min", "order")
 BLOCK_SCORES = 1 << 18
+# Fewer scores are sorted as quickly one way as the other; more teams leave too few bits for their scores.
+LEAST_PACKED, MOST_PACKED = 1 << 14, 1 << 11
 
 TieBreak = Sequence[float] | Mapping[Any, float] | None
 
@@ -225,12 +227,7 @@ def _shared_ranks(values: np.ndarray, scale: np.ndarray) -> np.ndarray:
 
 def _places(values: np.ndarray, scale: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the teams of each row, best first, and the place from 0 that each of them has (rows, teams)."""
-    # Equal scores get equal ranks whatever their order here, so the quicker unstable sort will do.
-    order = np.argsort(-values, axis=1)
-    if values.flags.c_contiguous:  # by flat positions: a third of the time of `take_along_axis`
-        ordered = values.ravel().take(order + np.arange(0, values.size, values.shape[1])[:, None])
-    else:
-        ordered = np.take_along_axis(values, order, axis=1)
+    order, ordered = _sort_rows(values)
     place = np.broadcast_to(np.arange(values.shape[1]), values.shape)
     gap = ordered[:, :-1] - ordered[:, 1:]
     if gap.size and gap.min() <= RELATIVE_TOLERANCE * scale.max():
@@ -240,3 +237,52 @@ def _places(values: np.ndarray, scale: np.ndarray) -> tuple[np.ndarray, np.ndarr
         place[:, 1:][equal] = 0
         np.maximum.accumulate(place, axis=1, out=place)
     return order, place
+
+
+def _sort_rows(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the teams of each row, best first, equal scores in any order, and their scores (rows, teams).
+
+    Many scores are sorted as whole numbers of 32 bits, scores above and teams below, in half the time of an `argsort`.
+    Rows in which two scores differ in lower bits alone are sorted in full.
+    """
+    # Equal scores get equal ranks whatever their order here, so the quicker unstable sort will do.
+    packed = _pack_scores(values)
+    if packed is None:
+        order = np.argsort(-values, axis=1)
+        return order, _take_rows(values, order)
+    bits = (values.shape[1] - 1).bit_length()
+    packed.sort(axis=1)
+    packed &= (1 << bits) - 1
+    order = packed.astype(np.intp)
+    ordered = _take_rows(values, order)
+    mixed = np.flatnonzero((ordered[:, :-1] < ordered[:, 1:]).any(axis=1))
+    if len(mixed):
+        order[mixed] = np.argsort(-values[mixed], axis=1)
+        ordered[mixed] = np.take_along_axis(values[mixed], order[mixed], axis=1)
+    return order, ordered
+
+
+def _pack_scores(values: np.ndarray) -> np.ndarray | None:
+    """Return whole numbers whose order is that of the scores, best first, with the team in the lowest bits.
+
+    None where there are few scores, too many teams for 32 bits, or scores that no such numbers stand for.
+    """
+    n_teams = values.shape[1]
+    if values.size < LEAST_PACKED or n_teams > MOST_PACKED:
+        return None
+    bits = (n_teams - 1).bit_length()
+    low, high = float(values.min()), float(values.max())
+    span = high - low
+    if not 0 < span < np.inf or not np.isfinite(steps := ((1 << (32 - bits)) - 1) / span):
+        return None
+    packed: np.ndarray = ((high - values) * steps).astype(np.uint32)
+    packed <<= bits
+    packed |= np.arange(n_teams, dtype=np.uint32)
+    return packed
+
+
+def _take_rows(values: np.ndarray, order: np.ndarray) -> np.ndarray:
+    """Return the scores of each row in the order of their places (rows, teams)."""
+    if values.flags.c_contiguous:  # by flat positions: a third of the time of `take_along_axis`
+        return values.ravel().take(order + np.arange(0, values.size, values.shape[1])[:, None])
+    return np.take_along_axis(values, order, axis=1)

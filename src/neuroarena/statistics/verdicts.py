@@ -8,6 +8,7 @@ is at most 6 of 100.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -140,14 +141,13 @@ def judge_ends(moments: Moments, *, nu: float | None = None, alpha: float = 0.05
     inside = np.zeros(len(p), dtype=bool) if nu is None else (low >= -nu) & (high <= nu)
     beyond = np.zeros(len(p), dtype=bool) if nu is None else low >= nu
     unknown = np.isnan(p)
-    verdict = np.select([unknown, decided, inside | identical], [NONE, BETTER, EQUIVALENT], UNDECIDED).astype(
-        object
-    )
+    verdict = np.select([unknown, decided, inside | identical], [0, 1, 2], 3)
     ci95_low, ci95_high = _intervals(moments, np.full(len(p), 0.05), at_most(p, 0.05))
     names = np.fromiter(moments.teams, dtype=object, count=len(moments.teams))
+    scope, words = pd.factorize(np.asarray(moments.scope, dtype=object))
     rows = {
-        "a": names[moments.above],
-        "c": names[moments.below],
+        "a": _repeat_words(names, moments.above),
+        "c": _repeat_words(names, moments.below),
         **{name: getattr(moments, name) for name in ("delta", "se", "df", "skew", "n_levels", "g_eff")},
         "ci95_low": ci95_low,
         "ci95_high": ci95_high,
@@ -156,12 +156,18 @@ def judge_ends(moments: Moments, *, nu: float | None = None, alpha: float = 0.05
         "level": 1 - alphas,
         "judged_low": low,
         "judged_high": high,
-        "verdict": verdict,
-        "margin": np.select([beyond, inside], [BEYOND, WITHIN], "").astype(object),
-        "scope": moments.scope,
+        "verdict": _repeat_words([NONE, BETTER, EQUIVALENT, UNDECIDED], verdict),
+        "margin": _repeat_words([BEYOND, WITHIN, ""], np.select([beyond, inside], [0, 1], 2)),
+        "scope": _repeat_words(words, scope),
         "p_signflip": np.where(unknown, np.nan, moments.p_signflip),
     }
-    return pd.DataFrame(rows, columns=list(END_COLUMNS))
+    # Not copied into one block: numbers of half a million pairs need not lie side by side.
+    return pd.DataFrame(rows, columns=list(END_COLUMNS), copy=False)
+
+
+def _repeat_words(words: Sequence[Any] | np.ndarray, places: np.ndarray) -> Any:
+    """Return a column of a few words by their places: pandas would look at every one of half a million."""
+    return pd.Series(words).array.take(places)
 
 
 def pair_ends(rows: pd.DataFrame) -> pd.DataFrame:
@@ -239,16 +245,16 @@ def caution(rows: pd.DataFrame) -> tuple[str, ...]:
     """
     found = []
     unknown = (rows["verdict"] == NONE).to_numpy(dtype=bool)
-    scopes = rows["scope"].to_numpy()
     if unknown.any():
-        said = count_independent(str(scopes[unknown][0]))
+        said = count_independent(str(rows["scope"].iloc[int(unknown.argmax())]))
         found.append(f"{said[:1].upper()}{said[1:]}: no verdict, {MINIMUM_LEVELS} needed.")
     skewed = np.abs(rows["skew"].to_numpy(dtype=np.float64)) > VERY_SKEWED
     if (skewed & (rows["n_levels"].to_numpy() < FEW_LEVELS) & ~unknown).any():
         found.append("Very skewed: intervals somewhat narrow.")
-    noisy = {scope for scope in set(scopes[~unknown]) if NOT_MEASURED in scope}
+    scopes = rows["scope"][~unknown]
+    noisy = [scope for scope in scopes.unique() if NOT_MEASURED in scope]
     if noisy:
-        n_pairs, known = sum(scope in noisy for scope in scopes[~unknown]), int((~unknown).sum())
+        n_pairs, known = int(scopes.isin(noisy).sum()), len(scopes)
         some = "" if n_pairs == known else f" on {n_pairs:,} of {known:,} pairs"
         found.append(
             f"Training noise not measured{some}: verdicts {'there ' if some else ''}hold for these trained models."
