@@ -184,6 +184,14 @@ def wait_at_gate() -> None:
         time.sleep(0.05)
 
 
+def wait_for_cells(cache: Path, n: int) -> None:
+    """Wait until so many cells are in a cache; for ten minutes at most."""
+    for _ in range(12_000):
+        if len(list((cache / "cells").rglob("*.cell"))) >= n:
+            return
+        time.sleep(0.05)
+
+
 @dataclass
 class Slow(Mean):
     """The same answers, a little later, or not before a gate is opened."""

@@ -11,7 +11,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pandas as pd
@@ -26,7 +25,7 @@ from neuroarena.evaluation.evaluate import Interrupted, compute_shard
 from neuroarena.evaluation.plan import plan_runs
 from neuroarena.evaluation.shards import Shard
 from slurm import Cluster, running_slurm
-from toy import GATE, Fragile, Mean, Slow, describe_gate, open_gate, toy_benchmark
+from toy import GATE, Fragile, Mean, Slow, describe_gate, open_gate, toy_benchmark, wait_for_cells
 from track_twins import twin
 
 
@@ -263,10 +262,13 @@ def test_dask_leaves_the_same_cache_although_a_worker_is_killed(tmp_path, monkey
 @pytest.mark.drill
 @pytest.mark.parametrize(("how", "options"), [("die", {}), ("eat", {"memory_limit": "900MiB"})])
 def test_a_cell_that_kills_its_dask_worker_is_named_and_the_others_are_there(tmp_path, how, options):
-    engine = make_engine("dask", workers=2, pack=4, options=options)
-    result = evaluate(Fragile(how=how), toy_benchmark(), "within", cache=tmp_path, engine=engine)
+    engine, log = make_engine("dask", workers=2, pack=4, options=options), tmp_path / "log"
+    decoder = Fragile(how=how, log=str(log))
+    result = evaluate(decoder, toy_benchmark(), "within", cache=tmp_path / "cache", engine=engine)
     assert {cell.fold for cell in result.record.failed_cells} == {"2_0/0", "2_0/1"}
     assert "killed" in result.record.failed_cells[0].error
+    # Two workers for the pack and two for each of the cells alone; by Dask's own rule it would be four each.
+    assert log.read_text().count("fit") < 6 + 3 * 4
 
 
 @pytest.mark.drill
@@ -341,10 +343,24 @@ def test_slurm_leaves_the_same_cache_although_a_node_is_lost(tmp_path, monkeypat
 def test_a_cell_that_kills_its_slurm_job_is_named_and_the_others_are_there(tmp_path, monkeypatch, accounts):
     monkeypatch.setattr("neuroarena.evaluation.engines.slurm._LOOK_S", 60.0 if accounts else 2.0)
     with running_slurm(accounts=accounts):
-        engine = make_engine("slurm", pack=4, options={"mem_gb": "1"})
-        result = evaluate(Fragile(how="die"), toy_benchmark(), "within", cache=tmp_path, engine=engine)
+        engine, log = make_engine("slurm", pack=4, options={"mem_gb": "1"}), tmp_path / "log"
+        decoder = Fragile(how="die", log=str(log))
+        result = evaluate(decoder, toy_benchmark(), "within", cache=tmp_path / "cache", engine=engine)
     assert {cell.fold for cell in result.record.failed_cells} == {"2_0/0", "2_0/1"}
     assert "ended without a result" in result.record.failed_cells[0].error
+    # Once with the pack, and each of the two once alone: nothing was handed in a third time.
+    assert log.read_text().count("fit") == 6 + 3
+
+
+@pytest.mark.drill
+def test_slurm_may_call_a_finished_job_pending(tmp_path):
+    """Its accounts lag behind: what a job left in the cache counts."""
+    with running_slurm() as cluster:
+        shim = cluster.folder / "bin" / "sacct"
+        shim.write_text(re.sub(r'value\["JobState"\]', '"PENDING"', shim.read_text()))
+        engine = make_engine("slurm", pack=4, options={"mem_gb": "1"})
+        result = evaluate(Mean(), toy_benchmark(), "within", cache=tmp_path, engine=engine)
+    assert result.complete
 
 
 @pytest.mark.drill
@@ -415,12 +431,6 @@ def test_a_gpu_of_slurm_is_used_and_one_more_than_there_is_refused_in_one_senten
 def press_ctrl_c_after_cells(cache: Path, n: int) -> None:
     wait_for_cells(cache, n)
     os.kill(os.getpid(), signal.SIGINT)
-
-
-def wait_for_cells(cache: Path, n: int) -> None:
-    deadline = time.monotonic() + 600
-    while len(list((cache / "cells").rglob("*.cell"))) < n and time.monotonic() < deadline:
-        time.sleep(0.05)
 
 
 def kill_a_child_after_cells(cache: Path, n: int, gate: str) -> None:

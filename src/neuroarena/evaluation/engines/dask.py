@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Generator, Iterator, Sequence
+import logging
+import pickle
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,7 +13,7 @@ from typing import Any
 from pydantic import Field
 
 from neuroarena.benchmarks.options import FamilyOptions
-from neuroarena.errors import InputError, MissingDependency
+from neuroarena.errors import InputError, MissingDependency, NeuroarenaError
 from neuroarena.evaluation.engines.jobs import Job, Take
 from neuroarena.evaluation.engines.packs import (
     Ended,
@@ -93,6 +95,8 @@ class Dask:
                 return
             try:
                 client = stack.enter_context(Client(self.scheduler, timeout=self.options.wait_s))
+                # A scheduler that is gone is said in one sentence, not by the tracebacks of those who look for it.
+                logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
             except (OSError, TimeoutError, ValueError) as error:
                 raise InputError(
                     f"--scheduler {self.scheduler}: no Dask scheduler answers there ({type(error).__name__}). "
@@ -128,12 +132,13 @@ class Dask:
         from distributed import as_completed
 
         waiting, flying = list(reversed(packs)), {}
-        finished = as_completed()
+        finished, run_parcel = as_completed(), _make_runner()
 
         def send_next() -> None:
             pack = waiting.pop()
             needs = {"gpu": self.options.gpu} if self.options.gpu else None
-            future = client.submit(pack, pure=False, retries=_RETRIES, resources=needs)
+            parcel = pickle.dumps(pack)
+            future = client.submit(run_parcel, parcel, pure=False, retries=_RETRIES, resources=needs)
             flying[future] = pack
             finished.add(future)
 
@@ -151,12 +156,40 @@ class Dask:
             client.cancel(list(flying))
 
 
+def _make_runner() -> Callable[[bytes], Told]:
+    """Return the function that a worker calls.
+
+    A scheduler opens whatever passes through it. So packs are bytes to it, and this function, made here, travels by
+    value: the scheduler needs neither neuroarena nor the modules of a decoder.
+    """
+
+    def run_parcel(parcel: bytes) -> Told:
+        told: Told = pickle.loads(parcel)()
+        return told
+
+    return run_parcel
+
+
 def _read_result(future: Any) -> Told | str:
-    """Return what a pack told, or one sentence on how it was lost."""
+    """Return what a pack told, or one sentence on how it was lost.
+
+    Raises
+    ------
+    NeuroarenaError
+        When the scheduler is gone.
+    """
     from distributed import KilledWorker
+    from distributed.client import FutureCancelledError
 
     try:
         told: Told = future.result()
     except KilledWorker:
         return "the worker processes that ran it were killed. It may have run out of memory."
+    except FutureCancelledError:
+        raise NeuroarenaError(
+            "The Dask scheduler was stopped, or started anew. What was computed is kept; run the same command again to "
+            "go on from there."
+        ) from None
+    except Exception as error:  # what a worker lacks shows as anything: recorded with its reason
+        return f"a worker could not begin it: {type(error).__name__}: {error}"
     return told
