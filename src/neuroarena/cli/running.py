@@ -66,7 +66,7 @@ def run(
     _check_words(submission, contact, external_data)
     where = options.choose_engine(engine, workers, pack, scheduler, engine_option or [])
     loaded = load_benchmarks(benchmark, data, **options.parse_values(option or []))
-    named = _decoders(decoder, grid or [], notch, downsample)
+    named = read_decoders(decoder, grid or [], notch, downsample)
     splits, shares = list(split) if split else [None], options.parse_fractions(train_fraction)
     if submission is not None:
         _check_single(len(named) * len(loaded) * len(splits) * len(shares), repeats, submission)
@@ -190,7 +190,7 @@ def _write_submission(
     print(f"Wrote {path}. Check it with: {asked}", file=sys.stderr)
 
 
-def _decoders(
+def read_decoders(
     names: list[str], grid: list[str], notch: str | None, downsample: float | None
 ) -> list[tuple[str | None, Decoder | str]]:
     """Return each decoder with its name, or all decoders of a grid of its parameters."""

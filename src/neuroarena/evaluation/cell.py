@@ -162,8 +162,14 @@ class Cell:
 
     @property
     def decoder_type(self) -> str:
-        """The kind of decoder, for figures of what it costs."""
-        return f"{type(self.decoder).__module__}.{type(self.decoder).__qualname__}"
+        """The kind of decoder and what it is given, for figures of what it costs."""
+        kind = f"{type(self.decoder).__module__}.{type(self.decoder).__qualname__}"
+        # A parameter that is a word chooses what is computed (the network of a zoo, say); a number mostly does not.
+        words = [
+            each for each in vars(self.decoder).values() if isinstance(each, str) and each.isidentifier()
+        ]
+        chosen = f"{kind}({', '.join(words)})" if words else kind
+        return f"{chosen} of {self.chain.name}" if self.chain.steps else chosen
 
     @property
     def _blind(self) -> bool:

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import statistics
-from collections.abc import Iterable, Sequence
+import time
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from neuroarena.evaluation.cache import CellCache
 from neuroarena.evaluation.cell import Cell
-from neuroarena.evaluation.engines import Local, run_jobs
+from neuroarena.evaluation.engines import Local, Outcome, run_jobs
+from neuroarena.evaluation.feature_costs import FeatureCost
 from neuroarena.evaluation.feature_plan import plan_features
 from neuroarena.evaluation.origins import Origin, read_origins
 from neuroarena.evaluation.plan import RunPlan
+from neuroarena.progress import Progress, Silence
 
 # A job of a cluster should take about this long: its start costs seconds, and a longer one waits longer for its turn.
 PACK_S = 600.0
 # The first cell of a process imports what it needs; where that may be most of its time, a second one is computed.
 QUICK_S = 30.0
+# What is taken for equally long: benchmark, split and kind of decoder.
+Kind = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
@@ -36,6 +42,8 @@ class Cost:
         none.
     measured : int
         How many those were.
+    reason : str or None
+        Why there are none, where a cell was tried and failed.
     """
 
     benchmark: str
@@ -46,10 +54,11 @@ class Cost:
     seconds_a_cell: float | None
     peak_mb: float | None
     measured: int
+    reason: str | None = None
 
     @property
     def seconds(self) -> float | None:
-        """Processor seconds of the cells that are left, on one worker."""
+        """Seconds of the cells that are left, on one worker."""
         return None if self.seconds_a_cell is None else (self.cells - self.cached) * self.seconds_a_cell
 
     @property
@@ -60,12 +69,14 @@ class Cost:
         return max(1, int(PACK_S / max(self.seconds_a_cell, 1e-3)))
 
 
-def estimate_costs(plans: Sequence[RunPlan], cache: Path) -> list[Cost]:
-    """Estimate what each run of a plan will take, from the notes of the cache."""
+def estimate_costs(
+    plans: Sequence[RunPlan], cache: Path, failures: Mapping[Kind, str] | None = None
+) -> list[Cost]:
+    """Estimate what each run of a plan will take, from the notes of the cache; `failures` say why there are none."""
     kept, known = CellCache(cache), _group_origins(read_origins(cache))
     costs = []
     for plan in plans:
-        cells = {cell.key: cell for seed in plan.seeds for cell in plan.cells_of(seed)}
+        cells = {cell.key: cell for seed in _list_seeds(plan, kept) for cell in plan.cells_of(seed)}
         kind = _kind_of(plan.cells[0])
         seen = known.get(kind, [])
         costs.append(
@@ -78,57 +89,113 @@ def estimate_costs(plans: Sequence[RunPlan], cache: Path) -> list[Cost]:
                 seconds_a_cell=statistics.median_low(each.seconds for each in seen) if seen else None,
                 peak_mb=max(each.peak_mb for each in seen) if seen else None,
                 measured=len(seen),
+                reason=(failures or {}).get(kind),
             )
         )
     return costs
 
 
-def measure_unknown(plans: Sequence[RunPlan], cache: Path) -> None:
-    """Compute a cell of every kind that was never computed on this machine, two where they are quick; they are kept."""
-    known = _group_origins(read_origins(cache))
+def _list_seeds(plan: RunPlan, kept: CellCache) -> Sequence[int]:
+    """Return the seeds that will be trained: one, where a cell that is kept says that nothing is drawn at random."""
+    there = next((cell.key for cell in plan.cells if cell.key in kept), None) if plan.n_repeats > 1 else None
+    found = None if there is None else kept.read(there)
+    return plan.seeds if found is None or found[1].get("drew", True) else plan.seeds[:1]
+
+
+def estimate_wall_s(costs: Iterable[Cost], features: FeatureCost, workers: int) -> float:
+    """Estimate the seconds that a run takes by the clock: features, then cells; the last of each is waited for."""
+    known = [cost for cost in costs if cost.seconds]
+    cells = sum(cost.seconds or 0.0 for cost in known)
+    longest = max((cost.seconds_a_cell or 0.0 for cost in known), default=0.0)
+    return max((features.seconds or 0.0) / workers, features.longest_s) + max(cells / workers, longest)
+
+
+@dataclass(frozen=True)
+class _Trial:
+    """Compute a cell with the features it needs, and a second one where that was quick; they are kept."""
+
+    cells: tuple[Cell, ...]
+
+    @property
+    def label(self) -> str:
+        return self.cells[0].label
+
+    @property
+    def key(self) -> str:
+        return self.cells[0].key
+
+    def is_done(self, cache: Path) -> bool:
+        return self.cells[0].is_done(cache)
+
+    def run(self, cache: Path) -> None:
+        for cell in self.cells[:2]:
+            for shard in plan_features([cell], cache):
+                shard.run(cache)
+            begun = time.perf_counter()
+            cell.run(cache)
+            if time.perf_counter() - begun > QUICK_S:
+                return
+
+
+def measure_unknown(
+    plans: Sequence[RunPlan], cache: Path, progress: Progress | None = None
+) -> dict[Kind, str]:
+    """Compute a cell of every kind that was never computed on this machine, two where they are quick; they are kept.
+
+    They are computed in a process of their own, whose memory is that of a worker, and whose end is not ours.
+
+    Returns
+    -------
+    dict
+        Why a cell failed, by its kind.
+    """
+    known, shown = _group_origins(read_origins(cache)), progress or Silence()
     unknown = {_kind_of(plan.cells[0]): plan.cells for plan in plans if _kind_of(plan.cells[0]) not in known}
-    _compute([cells[0] for cells in unknown.values()], cache)
-    known = _group_origins(read_origins(cache))
-    quick = [kind for kind in unknown if kind in known and known[kind][0].seconds < QUICK_S]
-    _compute([unknown[kind][1] for kind in quick if len(unknown[kind]) > 1], cache)
+    failures: dict[Kind, str] = {}
 
+    def done(outcome: Outcome) -> None:
+        assert isinstance(outcome.job, _Trial)
+        shown.advance("measure")
+        if outcome.error is not None:
+            failures[_kind_of(outcome.job.cells[0])] = outcome.error
 
-def _compute(cells: Sequence[Cell], cache: Path) -> None:
-    run_jobs(plan_features(cells, cache), cache, Local(), lambda _: None)
-    run_jobs(cells, cache, Local(), lambda _: None)
-
-
-def measure_features(plans: Sequence[RunPlan], cache: Path) -> int:
-    """Return the bytes of features that the cells of a plan need and the cache lacks."""
-    kept = CellCache(cache)
-    left = [cell for plan in plans for cell in plan.cells if cell.key not in kept]
-    return sum(len(shard.starts) * shard.bytes_a_window(cache) for shard in plan_features(left, cache))
+    if unknown:
+        shown.begin("measure", len(unknown))
+    run_jobs([_Trial(cells) for cells in unknown.values()], cache, Local(apart=True), done)
+    return failures
 
 
 def find_what_does_not_fit(costs: Iterable[Cost], features: int, cache: Path, workers: int) -> list[str]:
-    """List what this machine lacks for a plan: memory for so many workers, or room for the features."""
+    """List what this machine lacks for a plan: memory for so many workers, or for one, or room for the features."""
     sentences = []
-    free, memory = shutil.disk_usage(_existing(cache)).free, _total_memory()
+    free, memory = shutil.disk_usage(_existing(cache)).free, measure_memory()
     if features > free:
         sentences.append(
             f"The features take {features / 1e9:.1f} GB, and the disk of {cache} has {free / 1e9:.1f} GB left."
         )
     for cost in costs:
-        if cost.peak_mb is not None and memory is not None and cost.peak_mb * 1e6 * workers > memory:
-            fit = max(int(memory // (cost.peak_mb * 1e6)), 1)
-            sentences.append(
-                f"{cost.decoder} on {cost.benchmark} takes {cost.peak_mb / 1e3:.1f} GB per worker: of {workers} "
-                f"workers {fit} fit into the {memory / 1e9:.0f} GB of this machine."
-            )
+        what = f"{cost.decoder} on {cost.benchmark}"
+        if cost.reason is not None:
+            sentences.append(f"{what} could not be measured: {cost.reason}")
+        if cost.peak_mb is None or memory is None or cost.peak_mb * 1e6 * workers <= memory:
+            continue
+        fit = int(memory // (cost.peak_mb * 1e6))
+        takes = f"{what} takes {cost.peak_mb / 1e3:.1f} GB per worker"
+        here = f"the {memory / 1e9:.1f} GB of this machine"
+        sentences.append(
+            f"{takes}: of {workers} workers {fit} {'fits' if fit == 1 else 'fit'} into {here}. Use --workers {fit}."
+            if fit
+            else f"{takes}: not even one fits into {here}. Run it on a larger one."
+        )
     return sentences
 
 
-def _kind_of(cell: Cell) -> tuple[str, str, str]:
+def _kind_of(cell: Cell) -> Kind:
     return cell.benchmark, cell.split, cell.decoder_type
 
 
-def _group_origins(origins: Iterable[Origin]) -> dict[tuple[str, str, str], list[Origin]]:
-    known: dict[tuple[str, str, str], list[Origin]] = {}
+def _group_origins(origins: Iterable[Origin]) -> dict[Kind, list[Origin]]:
+    known: dict[Kind, list[Origin]] = {}
     for origin in origins:
         known.setdefault((origin.benchmark, origin.split, origin.decoder), []).append(origin)
     return known
@@ -141,8 +208,13 @@ def _existing(path: Path) -> Path:
     return path
 
 
-def _total_memory() -> float | None:
+def measure_memory(groups: Path = Path("/sys/fs/cgroup")) -> float | None:
+    """Return the bytes of memory that processes may use here: of the machine, or of the container they are in."""
     try:
-        return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+        bounds = [float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))]
     except (AttributeError, OSError, ValueError):
         return None
+    for name in ("memory.max", "memory/memory.limit_in_bytes"):
+        with contextlib.suppress(OSError, ValueError):  # no such group, or "max"
+            bounds.append(float((groups / name).read_text(encoding="ascii")))
+    return min(bounds)

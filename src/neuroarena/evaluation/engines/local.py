@@ -25,16 +25,24 @@ _THREAD_LIMITS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", 
 
 @dataclass(frozen=True)
 class Local:
-    """Processes of this machine; with one, the jobs run in this process. The numbers are the same."""
+    """Processes of this machine; with one, the jobs run in this process. The numbers are the same.
+
+    Parameters
+    ----------
+    workers : int
+    apart : bool
+        Use processes of their own also where one is enough: a job that is killed does not take this one along.
+    """
 
     workers: int = 1
+    apart: bool = False
 
     def run(self, jobs: Sequence[Job], cache: Path, take: Take) -> None:
         """Run every job and pass on each outcome as it comes; what another run is computing is waited for."""
         leases = Leases(cache)
         with leases.renewed():
             queue = _Queue(jobs, cache, leases, take)
-            if self.workers <= 1 or len(jobs) <= 1:
+            if not self.apart and (self.workers <= 1 or len(jobs) <= 1):
                 with on_one_thread():
                     _run_here(queue, cache)
             else:
