@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -37,27 +38,39 @@ def predict_windows(
     NeuroarenaError
         When a batch is answered with a different number of rows.
     """
-    sizes = [len(windows.starts) for windows in test]
-    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    offsets = np.cumsum([0, *(len(windows.starts) for windows in test)])
     answers: list[Any] = [None] * int(offsets[-1])
     tokens = rng.permutation(len(answers))
-    for rows in _batches(len(answers), rng):
-        groups, asked = [], []
-        for number, windows in enumerate(test):
-            own = rows[(rows >= offsets[number]) & (rows < offsets[number + 1])]
-            if not len(own):
-                continue
-            taken = windows.take(own - offsets[number], (f"{tokens[row]:08d}" for row in own))
-            groups.append(taken.group(chain, cache, blind))
-            asked.append(own)
-        positions = np.concatenate(asked)
+    batches = _batches(len(answers), rng)
+    firsts = offsets[:-1].tolist()
+    questions = [_in_batches(*each, batches, tokens) for each in zip(test, firsts, strict=True)]
+    for parts in zip(*questions, strict=True):
+        asked = [(rows, windows) for rows, windows in parts if len(rows)]
+        groups = [windows.group(chain, cache, blind) for _, windows in asked]
+        positions = np.concatenate([rows for rows, _ in asked])
         said: Any = copy.deepcopy(decoder).predict(groups)
         if not hasattr(said, "__len__") or len(said) != len(positions):
             got = f"the shape {np.shape(said)}" if isinstance(said, np.ndarray) else f"{said!r:.40}"
             raise NeuroarenaError(f"predict() returned {got}; expected {len(positions)} rows.")
-        for position, answer in zip(positions, said, strict=True):
+        for position, answer in zip(positions.tolist(), said, strict=True):
             answers[position] = answer
     return answers
+
+
+def _in_batches(
+    windows: WindowSet, offset: int, batches: Sequence[np.ndarray], tokens: np.ndarray
+) -> list[tuple[np.ndarray, WindowSet]]:
+    """Return, for every batch, the rows of it that lie in one set, whose first row is `offset`, and their windows.
+
+    The set is put into the order of the batches once, so that each of them is a slice: moving the rows of a small
+    table costs more than a simple decoder does.
+    """
+    rows = [batch[(batch >= offset) & (batch < offset + len(windows.starts))] for batch in batches]
+    order = np.concatenate(rows)
+    shuffled = windows.shuffle(order - offset, [f"{token:08d}" for token in tokens[order].tolist()])
+    edges = np.cumsum([0, *map(len, rows)]).tolist()
+    cuts = itertools.starmap(shuffled.cut, itertools.pairwise(edges))
+    return list(zip(rows, cuts, strict=True))
 
 
 def _batches(n: int, rng: np.random.Generator) -> list[np.ndarray]:

@@ -68,12 +68,18 @@ class WindowSet:
         targets = None if self.targets is None else self.targets[rows]
         return replace(self, starts=self.starts[rows], table=table, targets=targets)
 
-    def take(self, rows: np.ndarray, tokens: Iterable[str]) -> WindowSet:
-        """Return some of these examples in another order, with ids replaced by tokens."""
+    def shuffle(self, rows: np.ndarray, tokens: Iterable[str]) -> WindowSet:
+        """Return these examples in another order, without targets, and with ids replaced by tokens."""
         table = self.table.take(rows)
         table.index = pd.RangeIndex(len(rows))
         table["id"] = list(tokens)
         return replace(self, starts=self.starts[rows], table=table, targets=None, codebook=None)
+
+    def cut(self, first: int, last: int) -> WindowSet:
+        """Return the examples from `first` to before `last`, which must be without targets."""
+        assert self.targets is None
+        table = self.table.iloc[first:last].set_axis(pd.RangeIndex(last - first))
+        return replace(self, starts=self.starts[first:last], table=table)
 
 
 @dataclass(frozen=True)
