@@ -18,7 +18,6 @@ from typing import Any
 from unittest import mock
 
 import numpy as np
-import pandas as pd
 
 FIGURES = {
     "cells.ratio": ("reading 300 cells with their checksums, against without", "", None),
@@ -92,7 +91,7 @@ def read_cells(root: Path) -> Callable[[], None]:
     for key in keys:
         p = rng.random(ROWS)
         ids = [f"s{number:05d}" for number in range(ROWS)]
-        cache.write(key, pd.DataFrame({"id": ids, "p_0": 1 - p, "p_1": p}), {"warnings": []})
+        cache.write(key, {"id": ids, "p_0": 1 - p, "p_1": p}, {"warnings": []})
 
     def work() -> None:
         for key in keys:

@@ -20,7 +20,7 @@ from neuroarena.evaluation.feature_store import FeatureStore
 from neuroarena.evaluation.fractions import choose_rows
 from neuroarena.evaluation.origins import note_origin
 from neuroarena.evaluation.parts import StreamSet, WindowSet
-from neuroarena.evaluation.prediction_table import describe_ties, prediction_table
+from neuroarena.evaluation.prediction_table import describe_ties, prediction_columns
 from neuroarena.features import FeatureChain
 from neuroarena.fingerprint import digest
 from neuroarena.recordings import Recording
@@ -150,12 +150,12 @@ class Cell:
             del train, validation
             predicted = self._ask(decoder, cache)
         ids = np.concatenate([part.table["id"].to_numpy() for part in self.test])
-        table = prediction_table(predicted, ids, self.manifest)
+        columns = prediction_columns(predicted, ids, self.manifest)
         said = sorted({f"{warning.category.__name__}: {warning.message}" for warning in caught})
         # A floor answers everything alike, and is meant to.
-        tied = None if self._blind else describe_ties(table, self.manifest)
+        tied = None if self._blind else describe_ties(columns, self.manifest)
         said += [tied] if tied else []
-        content = CellCache(cache).write(self.key, table, {"warnings": said, "drew": drew})
+        content = CellCache(cache).write(self.key, columns, {"warnings": said, "drew": drew})
         seconds = round(time.perf_counter() - started, 4)
         about = {"benchmark": self.benchmark, "split": self.split, "decoder": self.decoder_type}
         note_origin(cache, self.key, content, seconds=seconds, **about)

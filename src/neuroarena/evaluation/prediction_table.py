@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -21,13 +22,26 @@ def prediction_table(predicted: Any, ids: np.ndarray, manifest: Manifest) -> pd.
     Raises
     ------
     NeuroarenaError
+        As :func:`prediction_columns` does.
+    """
+    return pd.DataFrame(prediction_columns(predicted, ids, manifest))
+
+
+def prediction_columns(predicted: Any, ids: np.ndarray, manifest: Manifest) -> dict[str, Any]:
+    """Make the columns of predictions that the manifest asks for, ``id`` first, sorted by id.
+
+    Raises
+    ------
+    NeuroarenaError
         When the decoder returned a different shape, or numbers that are not finite.
     """
     n, column = len(ids), manifest.prediction_columns[0]
     if manifest.prediction == "text":
         texts = list(predicted)
         _expect(len(texts) == n, f"{n} texts", f"{len(texts)}")
-        return _make_table(ids, {column: texts})
+        others = [text for text in texts if not isinstance(text, str)]
+        _expect(not others, "texts", f"{others[:1]!r:.40}")
+        return _sort_by_id(ids, {column: texts})
     values = np.asarray(predicted)
     if manifest.prediction == "label":
         if values.ndim == 2:
@@ -40,39 +54,45 @@ def prediction_table(predicted: Any, ids: np.ndarray, manifest: Manifest) -> pd.
             _expect(bool(np.isfinite(values.astype(np.float64)).all()), "finite numbers", "NaN or infinity")
             values = np.asarray(manifest.classes)[values.argmax(axis=1)]
         _expect(values.shape == (n,), f"{n} labels", values.shape)
-        return _make_table(ids, {column: values.astype(str)})
+        return _sort_by_id(ids, {column: values.astype(str)})
     values = values.astype(np.float64)
     _expect(bool(np.isfinite(values).all()), "finite numbers", "NaN or infinity")
     if manifest.prediction == "probabilities":
         _expect(
             values.shape == (n, len(manifest.classes)), f"shape ({n}, {len(manifest.classes)})", values.shape
         )
-        return _make_table(ids, {f"p_{name}": values[:, at] for at, name in enumerate(manifest.classes)})
+        return _sort_by_id(ids, {f"p_{name}": values[:, at] for at, name in enumerate(manifest.classes)})
     if manifest.prediction == "number":
         _expect(values.shape == (n,), f"shape ({n},)", values.shape)
-        return _make_table(ids, {column: values})
+        return _sort_by_id(ids, {column: values})
     _expect(values.ndim == 2 and len(values) == n, f"shape ({n}, length of a vector)", values.shape)
-    return _make_table(ids, {column: list(values.astype(np.float32))})
+    return _sort_by_id(ids, {column: list(values.astype(np.float32))})
 
 
-def describe_ties(table: pd.DataFrame, manifest: Manifest) -> str | None:
+def describe_ties(columns: Mapping[str, Any], manifest: Manifest) -> str | None:
     """Return a warning where many examples got exactly the same probabilities; None where they did not."""
-    if manifest.prediction != "probabilities" or len(table) < 2:
+    n = len(columns["id"])
+    if manifest.prediction != "probabilities" or n < 2:
         return None
-    # Column by column: choosing several columns of a small table takes ten times as long.
-    tied = share_of_ties(np.column_stack([table[name].to_numpy() for name in manifest.prediction_columns]))
+    tied = share_of_ties(np.column_stack([columns[name] for name in manifest.prediction_columns]))
     if tied <= MOST_TIES:
         return None
     return (
-        f"Ties: {tied:.0%} of {len(table)} examples got exactly the same probabilities as another one. A metric that "
+        f"Ties: {tied:.0%} of {n} examples got exactly the same probabilities as another one. A metric that "
         "ranks, such as AUROC, cannot tell them apart: predict probabilities in double precision rather than labels."
     )
 
 
-def _make_table(ids: np.ndarray, columns: dict[str, Any]) -> pd.DataFrame:
-    table = pd.DataFrame({"id": ids, **columns})
-    # One recording's examples come sorted already, and asking an array is a tenth of sorting a table.
-    return table if bool((ids[:-1] <= ids[1:]).all()) else table.sort_values("id", ignore_index=True)
+def _sort_by_id(ids: np.ndarray, columns: dict[str, Any]) -> dict[str, Any]:
+    columns = {"id": ids, **columns}
+    # One recording's examples come sorted already.
+    if bool((ids[:-1] <= ids[1:]).all()):
+        return columns
+    order = np.argsort(ids, kind="stable")
+    return {
+        name: values[order] if isinstance(values, np.ndarray) else [values[at] for at in order]
+        for name, values in columns.items()
+    }
 
 
 def _expect(holds: bool, expected: str, got: Any) -> None:
