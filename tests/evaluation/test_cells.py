@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from neuroarena.errors import NeuroarenaError
-from neuroarena.evaluation.cache import CellCache
+from neuroarena.evaluation.cache import CellCache, join_cells
 from neuroarena.evaluation.prediction_table import prediction_columns, prediction_table
 from toy import toy_manifest
 
@@ -33,7 +33,7 @@ def test_predictions_are_sorted_by_id_and_come_back_from_the_cache_as_pandas_wou
     table = prediction_table(predicted, IDS, manifest)
     CellCache(tmp_path).write("0" * 64, columns, {"drew": False})
     found, note = CellCache(tmp_path).read("0" * 64)
-    pd.testing.assert_frame_equal(found, table)
+    pd.testing.assert_frame_equal(join_cells([found]), table)
     assert note == {"drew": False}
 
 

@@ -6,7 +6,9 @@ import datetime
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 
+from neuroarena.evaluation.cache import join_cells
 from neuroarena.evaluation.cell import Cell
 from neuroarena.evaluation.computed import Computed
 from neuroarena.evaluation.plan import RunPlan
@@ -62,7 +64,7 @@ def _training(
     plan: RunPlan, cells: tuple[Cell, ...], computed: Computed
 ) -> tuple[tuple[CellRecord, ...], pd.DataFrame | None, UnitScores | None]:
     """Return how each cell of one training ended, with the predictions and scores of those that went well."""
-    tables: list[pd.DataFrame] = []
+    tables: list[pa.Table] = []
     said: list[CellRecord] = []
     for cell in cells:
         outcome, found = computed.outcomes.get(cell.key), computed.kept.get(cell.key)
@@ -85,7 +87,7 @@ def _training(
         )
     if not tables:
         return tuple(said), None, None
-    predictions = pd.concat(tables, ignore_index=True).sort_values("id", ignore_index=True)
+    predictions = join_cells(tables)
     return tuple(said), predictions, _score(plan, predictions)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -45,19 +45,28 @@ class CellCache:
         self.folder.write(_entry(key), content)
         return content
 
-    def read(self, key: str) -> tuple[pd.DataFrame, dict[str, Any]] | None:
-        """Return what :meth:`write` stored; None when there is nothing, or nothing that can be trusted."""
+    def read(self, key: str) -> tuple[pa.Table, dict[str, Any]] | None:
+        """Return what :meth:`write` stored; None when there is nothing, or nothing that can be trusted.
+
+        The table is Arrow's: a run turns all of its cells into one table of pandas, :func:`join_cells`.
+        """
         content = self.folder.read(_entry(key))
         if content is None:
             return None
         # Cells are small and many: threads and the search for a dataset would cost more than the reading.
         table = pq.ParquetFile(pa.BufferReader(pa.py_buffer(content))).read(use_threads=False)
         note = json.loads((table.schema.metadata or {}).get(_NOTE, b"{}"))
-        return table.replace_schema_metadata(None).to_pandas(use_threads=False), note
+        return table.replace_schema_metadata(None), note
 
     def forget(self, key: str) -> None:
         """Remove a cell."""
         self.folder.remove(_entry(key))
+
+
+def join_cells(tables: Sequence[pa.Table]) -> pd.DataFrame:
+    """Return the predictions of some cells of one run as one table, sorted by id."""
+    joined: pd.DataFrame = pa.concat_tables(tables).to_pandas(use_threads=False)
+    return joined.sort_values("id", ignore_index=True)
 
 
 def _as_arrow(values: Any) -> pa.Array:

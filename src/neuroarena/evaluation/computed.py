@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-import pandas as pd
+import pyarrow as pa
 
 from neuroarena.evaluation.cache import CellCache
 from neuroarena.evaluation.cell import Cell
@@ -21,7 +21,7 @@ ROUNDS = 3
 class Computed:
     """Cells by key: predictions and note of those that there are, how the work on them ended, and what it took."""
 
-    kept: dict[str, tuple[pd.DataFrame, dict[str, Any]]] = field(default_factory=dict)
+    kept: dict[str, tuple[pa.Table, dict[str, Any]]] = field(default_factory=dict)
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     profile: Profile = field(default_factory=Profile)
 
