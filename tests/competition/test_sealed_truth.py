@@ -70,7 +70,18 @@ def test_a_sealed_phase_opens_only_after_three_baselines_went_the_same_way(tmp_p
     assert "known once a baseline ran" in measure_budgets(arena)[0].sentence
     for name in ("constant", "shuffled"):
         submit_baseline(arena, "commands", "sealed", name)
+    worker = f"neuroarena worker --arena {arena.folder} --until-idle"
+    absent, waiting = list_missing(arena)
+    assert absent.startswith('"commands" in "sealed" has no scored real baseline: neuroarena admin baseline')
+    assert (
+        waiting
+        == f'"commands" in "sealed": the constant and the shuffled baselines wait for a worker: {worker}'
+    )
     submit_baseline(arena, "commands", "sealed", "real", write_scattered(tmp_path / "real.parquet", 0, 0.8))
+    (waiting,) = list_missing(arena)  # nothing is handed in again
+    assert waiting.endswith(
+        f"the constant and the shuffled and the real baselines wait for a worker: {worker}"
+    )
     work(arena, until_idle=True)
     assert list_missing(arena) == []
     judged = judge_baselines(arena, "commands", "sealed")

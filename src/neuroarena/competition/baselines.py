@@ -20,6 +20,7 @@ from neuroarena.competition.judging import Judgement
 from neuroarena.competition.phases import Phase
 from neuroarena.competition.queue import claim
 from neuroarena.competition.scorer import judge_half
+from neuroarena.competition.states import TERMINAL
 from neuroarena.competition.tables import PUBLIC_SCORE, RUN, SUBMISSION, TEAM
 from neuroarena.competition.teams import add_team
 from neuroarena.errors import InputError
@@ -103,19 +104,39 @@ def find_baseline_problems(arena: Arena, track: str, phase: Phase) -> list[str]:
     """List what is wrong with the baselines of a sealed phase, one sentence each."""
     # A leak would be anywhere: both halves are looked at, which also have more people to judge it by.
     judged = judge_baselines(arena, track, phase.name, half=None)
-    missing = [name for name in BASELINES if name not in judged]
-    place = f'"{track}" in "{phase.name}"'
+    unfinished = _list_waiting(arena, track, phase.name)
+    waiting = [name for name in BASELINES if name in unfinished and name not in judged]
+    missing = [name for name in BASELINES if name not in judged and name not in waiting]
+    place, worker = f'"{track}" in "{phase.name}"', f"neuroarena worker --arena {arena.folder} --until-idle"
+    problems = []
     if missing:
-        return [
+        problems += [
             f"{place} has no scored {' and no '.join(missing)} baseline: neuroarena admin baseline "
-            f"{arena.folder} {track} --phase {phase.name}, then neuroarena worker --arena {arena.folder} --until-idle"
+            f"{arena.folder} {track} --phase {phase.name}, then {worker}"
         ]
+    if waiting:
+        are = "baseline waits" if len(waiting) == 1 else "baselines wait"
+        problems += [f"{place}: the {' and the '.join(waiting)} {are} for a worker: {worker}"]
+    if problems:
+        return problems
     chance = next(iter(arena.manifests(arena.sheet(track, phase.name)).values())).chance
     return [
         f"{place}: the {name} baseline is better than chance, so that the truth or its rules leak; look into it"
         for name in ("constant", "shuffled")
         if _beats_chance(judged[name], judged["real"], chance)
     ]
+
+
+def _list_waiting(arena: Arena, track: str, phase: str) -> set[str]:
+    """Return the baselines of a track and phase that were handed in and that no worker has finished yet."""
+    asked = (
+        select(SUBMISSION.c.baseline)
+        .join(RUN, RUN.c.submission == SUBMISSION.c.id)
+        .where(SUBMISSION.c.track == track, SUBMISSION.c.phase == phase, SUBMISSION.c.baseline.is_not(None))
+        .where(RUN.c.state.not_in(TERMINAL))
+    )
+    with arena.store.reading() as connection:
+        return set(connection.execute(asked).scalars())
 
 
 def _beats_chance(judged: Judgement, real: Judgement, chance: float | None) -> bool:
