@@ -150,3 +150,13 @@ def test_a_bids_folder_marks_bad_stretches_among_its_events(tmp_path: Path):
     benchmark = Benchmark.from_events(tmp_path, **RULES)
     assert benchmark.manifest.classes == ("left", "right")
     assert len(benchmark.examples) == N_EVENTS - 1
+    # One file of it, named by itself, is read with the same tables.
+    file = folder / "sub-01_task-cue_eeg.edf"
+    alone = Benchmark.from_events(file, **RULES)
+    assert alone.examples.equals(benchmark.examples)
+    (key,) = alone.examples["recording"].unique()
+    assert alone.open_recording(key).channels.equals(benchmark.open_recording(key).channels)  # EEG alone
+    by_stem = pd.DataFrame({"recording": file.stem, "onset_s": range(1, 9), "value": ["left", "right"] * 4})
+    assert len(Benchmark.from_events(file, events=by_stem, **RULES).examples) == 6  # two overlap BAD_blink
+    (folder / "sub-01_task-cue_channels.tsv").unlink()
+    assert len(Benchmark.from_events(file, **RULES).examples) == N_EVENTS - 1

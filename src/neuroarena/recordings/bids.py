@@ -106,6 +106,28 @@ def bids_recordings(
 
 
 _LISTED = ("subject", "session", "task", "run")
+_RECORDING = re.compile(r"sub-[^_]+(_[a-z]+-[^_]+)*_[a-z]+")
+
+
+def read_bids_name(path: str | Path) -> dict[str, str] | None:
+    """Read subject, session, task and run off the name of one recording of a BIDS dataset; those it has.
+
+    Returns None for a file that is not named so, or that has neither channels.tsv nor events.tsv, beside it or above.
+    """
+    file = Path(path)
+    if file.suffix.lower() not in EXTENSIONS or not _RECORDING.fullmatch(file.stem):
+        return None
+    if not any(find_sidecar(file, ending) for ending in ("channels.tsv", "events.tsv")):
+        return None
+    found = _entities(file)
+    return {name: found[name] for name in _LISTED if found[name]}
+
+
+def find_bids_root(path: str | Path) -> Path | None:
+    """Return the folder of the dataset that a recording is of, the one above its subject's; None outside of one."""
+    above = (folder for folder in Path(path).absolute().parents if folder.name.startswith("sub-"))
+    person = next(above, None)
+    return None if person is None else person.parent
 
 
 def _recordings_of(person: Path, suffix: str) -> Iterator[Path]:
@@ -143,7 +165,7 @@ def _natural(text: str) -> list[tuple[int, int, str]]:
     return [(0, int(part), part) if part.isdigit() else (1, 0, part) for part in parts]
 
 
-def open_bids(path: str | Path, kinds: Iterable[str] | None = None) -> Recording:
+def open_bids(path: str | Path, kinds: Iterable[str] | None = None, montage: str | None = None) -> Recording:
     """Open a recording of a BIDS dataset, with the types and units of its channels.tsv.
 
     The kinds of the channel table are those of channels.tsv, whatever the signal file calls them: a channel
@@ -158,6 +180,8 @@ def open_bids(path: str | Path, kinds: Iterable[str] | None = None) -> Recording
         The signal file: .edf, .bdf, .gdf, .vhdr or .set.
     kinds : iterable of str, optional
         Keep only channels of these kinds, such as ``["eeg"]``; "ieeg" stands for ecog, seeg and dbs.
+    montage : str, optional
+        Template that places channels by their names where the file does not.
 
     Returns
     -------
@@ -176,7 +200,7 @@ def open_bids(path: str | Path, kinds: Iterable[str] | None = None) -> Recording
         raise InputError(
             f'{file}: cannot open a file that ends in "{file.suffix}" as BIDS. Expected one of {", ".join(EXTENSIONS)}.'
         )
-    opened = open_file(file)
+    opened = open_file(file, montage=montage)
     typed = _read_kinds(file, opened.channels, bids_channels(file))
     table = channel_table(
         opened.channels["name"].tolist(),
@@ -367,8 +391,19 @@ def sidecar(path: str | Path, ending: str) -> Path:
     InputError
         When there is none.
     """
+    found = find_sidecar(path, ending)
+    if found is None:
+        beside = _name_beside(Path(path), ending).name
+        raise InputError(
+            f"{path}: has no {ending}. Expected {beside} beside it, or one above that it shares."
+        )
+    return found
+
+
+def find_sidecar(path: str | Path, ending: str) -> Path | None:
+    """Find what :func:`sidecar` finds; None where there is none."""
     file = Path(path)
-    beside = file.with_name(f"{file.stem.rpartition('_')[0]}_{ending}")
+    beside = _name_beside(file, ending)
     if beside.is_file():
         return beside
     own = {item for item in _entities(file).items() if item[1]}
@@ -381,15 +416,17 @@ def sidecar(path: str | Path, ending: str) -> Path:
                     fitting.append((len(said), entry.path))
         if fitting:
             return Path(max(fitting)[1])
-    raise InputError(
-        f"{file}: has no {ending}. Expected {beside.name} beside it, or one above that it shares."
-    )
+    return None
+
+
+def _name_beside(file: Path, ending: str) -> Path:
+    return file.with_name(f"{file.stem.rpartition('_')[0]}_{ending}")
 
 
 def _folders_above(file: Path) -> Iterator[Path]:
-    """Walk from a recording's folder up to the dataset's, which is the one above the subject's."""
+    """Walk from a recording's folder up to the dataset's, above the subject's; outside of one only its own counts."""
+    root = find_bids_root(file)
     for folder in file.absolute().parents:
         yield folder
-        if folder.name.startswith("sub-"):
-            yield folder.parent
+        if root is None or folder == root:
             return

@@ -11,8 +11,9 @@ from typing import Any
 import pandas as pd
 
 from neuroarena.benchmarks.own.bad_stretches import bad_stretches, without_marks
+from neuroarena.benchmarks.own.file_names import parse_name
 from neuroarena.benchmarks.own.pieces import Piece
-from neuroarena.benchmarks.own.sources import Reading, is_bids, parse_name, pieces_at
+from neuroarena.benchmarks.own.sources import Reading, is_bids, pieces_at
 from neuroarena.benchmarks.own.stacks import SUFFIXES as EPOCHS
 from neuroarena.benchmarks.own.stacks import Cutting, find_stacks
 from neuroarena.benchmarks.own.table import TARGETS

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import glob
 import os
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from neuroarena.benchmarks.own.file_names import match_name, parse_name
 from neuroarena.benchmarks.own.pieces import (
     Piece,
     as_text,
@@ -29,9 +29,11 @@ from neuroarena.recordings.bids import (
     bids_channels,
     bids_events,
     bids_recordings,
+    find_bids_root,
+    find_sidecar,
     open_bids,
     participants,
-    sidecar,
+    read_bids_name,
 )
 from neuroarena.recordings.content import keeper_of
 from neuroarena.recordings.fif_tags import leave_out_parts
@@ -270,90 +272,78 @@ def find_files(folder: Path) -> list[Path]:
 
 
 def _file_pieces(files: list[Path], root: Path, reading: Reading) -> list[tuple[Path, Callable[[], Piece]]]:
-    stems = [path.stem for path in files]
-    keys = [path.stem if stems.count(path.stem) == 1 else path.relative_to(root).as_posix() for path in files]
+    stems = [_name_file(path, reading.events) for path in files]
+    keys = [
+        stem if stems.count(stem) == 1 else path.relative_to(root).as_posix()
+        for path, stem in zip(files, stems, strict=True)
+    ]
     return [
         (path, functools.partial(_file_piece, key, path, reading))
         for key, path in zip(keys, files, strict=True)
     ]
 
 
+def _name_file(path: Path, events: Any) -> str:
+    """Return what to call the recording in a file; one of a BIDS dataset as there, unless events name the file."""
+    short, known = path.stem.rpartition("_")[0], set(events) if isinstance(events, Mapping) else set()
+    if isinstance(events, pd.DataFrame) and "recording" in events:
+        known = set(as_text(events["recording"]))
+    by_stem = path.stem in known and short not in known
+    return path.stem if by_stem or read_bids_name(path) is None else short
+
+
 def _file_piece(key: str, path: Path, reading: Reading) -> Piece:
     entities = parse_name(reading.names, path) if reading.names else {}
+    named = read_bids_name(path)
+    if named is not None:
+        home = find_bids_root(path)
+        known = named if home is None else _add_participant(named, _read_people(home))
+        return _bids_piece(path, {**known, **entities}, reading, key)
     opener = functools.partial(open_file, path, montage=reading.montage)
     return _recording_piece(
         key, opener, entities, reading, functools.partial(mne_files.annotations, path), str(path)
     )
 
 
-def parse_name(pattern: str, path: Path) -> dict[str, str]:
-    """Read what the name of a file says.
-
-    Parameters
-    ----------
-    pattern : str
-        The name without its suffix, with entities in braces; with slashes, the end of the path.
-    path : Path
-
-    Raises
-    ------
-    InputError
-        When the name does not fit.
-
-    Examples
-    --------
-    >>> parse_name("S{subject}R{run}", Path("data/S001R04.edf"))
-    {'subject': '001', 'run': '04'}
-    >>> parse_name("{subject}/{session}", Path("data/anna/day2.edf"))
-    {'subject': 'anna', 'session': 'day2'}
-    """
-    levels = pattern.count("/") + 1
-    return match_name(pattern, "/".join([*path.absolute().parts[-levels:-1], path.stem]), str(path))
-
-
-def match_name(pattern: str, name: str, shown: str) -> dict[str, str]:
-    """Read what a name says; see :func:`parse_name`.
-
-    Parameters
-    ----------
-    pattern, name : str
-    shown : str
-        What a message calls the name.
-    """
-    parts = re.split(r"\{(\w+)\}", pattern)
-    text = "".join(
-        re.escape(part) if place % 2 == 0 else f"(?P<{part}>[^/]+?)" for place, part in enumerate(parts)
-    )
-    try:
-        found = re.fullmatch(text, name)
-    except re.error:
-        raise InputError(f'The pattern of names "{pattern}" names an entity twice.') from None
-    if found is None:
-        raise InputError(
-            f'{shown}: is not named as "{pattern}" says. Expected, for example, S{{subject}}R{{run}}.'
-        )
-    return found.groupdict()
-
-
 def _bids_pieces(root: Path, reading: Reading) -> list[tuple[Path, Callable[[], Piece]]]:
-    people = participants(root).set_index("participant_id") if (root / "participants.tsv").is_file() else None
+    people = _read_people(root)
     pieces: list[tuple[Path, Callable[[], Piece]]] = []
     for row in _bids_list(root, reading).to_dict(orient="records"):
         path = Path(str(row.pop("path")))
         entities = {str(name): str(value) for name, value in row.items() if value}
-        subject = entities["subject"]
-        if people is not None and subject in people.index:
-            known = people.loc[subject].dropna()
-            entities |= {str(name): str(value) for name, value in known.items() if name not in entities}
-        pieces.append((path, functools.partial(_bids_piece, path, entities, reading)))
+        key = path.stem.rpartition("_")[0]
+        entities = _add_participant(entities, people)
+        pieces.append((path, functools.partial(_bids_piece, path, entities, reading, key, whole=True)))
     return pieces
 
 
-def _bids_piece(path: Path, entities: dict[str, str], reading: Reading) -> Piece:
-    opener, events = functools.partial(open_bids, path), functools.partial(bids_events, path)
+def _read_people(root: Path) -> pd.DataFrame | None:
+    file = root / "participants.tsv"
+    return participants(root).set_index("participant_id") if file.is_file() else None
+
+
+def _add_participant(entities: dict[str, str], people: pd.DataFrame | None) -> dict[str, str]:
+    """Add what participants.tsv says about the subject of a recording."""
+    if people is None or entities["subject"] not in people.index:
+        return entities
+    known = people.loc[entities["subject"]].dropna()
+    return {**{str(name): str(value) for name, value in known.items()}, **entities}
+
+
+def _bids_piece(
+    path: Path, entities: dict[str, str], reading: Reading, key: str, *, whole: bool = False
+) -> Piece:
+    """Read a recording with the tables of its dataset; a file that is not of a `whole` one may lack some."""
+    opener = functools.partial(open_bids, path, montage=reading.montage)
+    events = functools.partial(bids_events, path)
     if reading.events is not None or reading.stim_channel is not None:
         events = functools.partial(_bids_annotations, path)
-    piece = _recording_piece(path.stem.rpartition("_")[0], opener, entities, reading, events, str(path))
+    if not whole and find_sidecar(path, "events.tsv") is None:
+        events = functools.partial(mne_files.annotations, path)
+    if not whole and find_sidecar(path, "channels.tsv") is None:
+        opener = functools.partial(open_file, path, montage=reading.montage)
+        return _recording_piece(key, opener, entities, reading, events, str(path))
+    piece = _recording_piece(key, opener, entities, reading, events, str(path))
     listing = bids_channels(path)
     if "status" not in listing:
         return piece
@@ -363,11 +353,7 @@ def _bids_piece(path: Path, entities: dict[str, str], reading: Reading) -> Piece
 
 def _bids_annotations(path: Path) -> pd.DataFrame:
     """Read the events.tsv of a recording whose events come from elsewhere, and which therefore may lack it."""
-    try:
-        sidecar(path, "events.tsv")
-    except InputError:
-        return no_annotations()
-    return bids_events(path)
+    return no_annotations() if find_sidecar(path, "events.tsv") is None else bids_events(path)
 
 
 def _bids_list(root: Path, reading: Reading) -> pd.DataFrame:

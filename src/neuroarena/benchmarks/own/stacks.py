@@ -13,8 +13,9 @@ import numpy as np
 import pandas as pd
 
 from neuroarena.benchmarks.own.definition import Definition
+from neuroarena.benchmarks.own.file_names import match_name, parse_name
 from neuroarena.benchmarks.own.pieces import Piece, check_apart
-from neuroarena.benchmarks.own.sources import find_pattern, match_name, parse_name
+from neuroarena.benchmarks.own.sources import find_pattern
 from neuroarena.benchmarks.split_rules import natural_order
 from neuroarena.errors import InputError
 from neuroarena.recordings import Recording
