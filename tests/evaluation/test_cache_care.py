@@ -139,3 +139,19 @@ def test_a_missing_cache_is_named(tmp_path):
 
 def test_a_folder_that_is_no_cache_is_not_called_good(tmp_path):
     assert "nothing was checked" in ask("verify", "--cache", tmp_path).stdout
+
+
+def test_what_slurm_had_of_old_jobs_is_counted_and_goes_with_age(cache):
+    left = ["7/7_submission.sh", "7_0/7_0_submitted.pkl", "7_0/7_0_0_result.pkl", "7_0/7_0_0_log.out"]
+    for name in ("mine/notes.txt", *left):
+        path = cache.root / "slurm" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(bytes(10))
+        age(path, 10)
+    age(cache.root / "slurm" / left[-1], 1)
+    assert sum_by_kind(list_entries(cache.root))["slurm"] == (4, 40)
+    assert verify_cache(cache.root) == (6, [])
+    assert prune_cache(cache.root).removed == {}
+    assert prune_cache(cache.root, unused_days=5).removed["slurm"] == (1, 10)
+    assert prune_cache(cache.root, unused_days=0.5).removed["slurm"] == (3, 30)
+    assert [path.name for path in (cache.root / "slurm").iterdir()] == ["mine"]

@@ -139,6 +139,7 @@ def test_packs_hold_every_job_once():
         ({"name": "slurm", "scheduler": "tcp://head:8786"}, "--scheduler is the address of a Dask scheduler"),
         ({"name": "local", "pack": 5}, "--pack says how many cells travel together"),
         ({"name": "local", "options": {"gpu": "1"}}, "no option"),
+        ({"name": "dask", "options": {"memory_limit": "4 elephants"}}, "such as 4GiB or 500MB"),
         (
             {"name": "dask", "scheduler": "tcp://head:8786", "options": {"memory_limit": "4GiB"}},
             "dask worker tcp://head:8786 --memory-limit 4GiB",
@@ -202,6 +203,10 @@ def test_a_shard_on_the_command_line_writes_no_results(tmp_path):
             "--check-leaks, --profile cannot be used with --shard",
         ),
         (("--shard", "3/2"), "expected i/n"),
+        (
+            ("--engine", "dask", "--engine-option", "gpu"),
+            '"gpu" is not an option. Expected --engine-option NAME=VALUE',
+        ),
         (("--engine", "slurm", "--workers", "2"), "--workers cannot be used with --engine slurm"),
         (
             ("--engine", "dask", "--scheduler", "tcp://x:1", "--workers", "2"),
@@ -423,7 +428,9 @@ def test_a_gpu_of_slurm_is_used_and_one_more_than_there_is_refused_in_one_senten
         return make_engine("slurm", pack=8, options={"gres": f"gpu:{gpus}", "mem_gb": "1"})
 
     with running_slurm():
-        with pytest.raises(InputError, match="Slurm refused the jobs"):
+        with pytest.raises(
+            InputError, match=r"Slurm refused the jobs: sbatch: .*node configuration is not avail"
+        ):
             evaluate(Mean(), toy_benchmark(), "within", cache=tmp_path, engine=engine(2))
         assert evaluate(Mean(), toy_benchmark(), "within", cache=tmp_path, engine=engine(1)).complete
 

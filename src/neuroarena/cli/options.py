@@ -183,7 +183,7 @@ Shard = Annotated[
 ]
 
 
-def parse_values(texts: list[str]) -> dict[str, str]:
+def parse_values(texts: list[str], flag: str = "-O") -> dict[str, str]:
     """Read ``name=value`` texts; the model of the family's options makes values of them.
 
     Raises
@@ -201,7 +201,7 @@ def parse_values(texts: list[str]) -> dict[str, str]:
         name, equals, value = text.partition("=")
         name = name.strip().replace("-", "_")
         if not equals or not name:
-            raise InputError(f'"{text}" is not an option. Expected -O NAME=VALUE.')
+            raise InputError(f'"{text}" is not an option. Expected {flag} NAME=VALUE.')
         if name in values:
             raise InputError(f"The option {name} was given twice; several values are separated by commas.")
         values[name] = value.strip()
@@ -266,7 +266,7 @@ def choose_engine(
         )
     if scheduler is not None:
         refuse_unused({"--workers": workers}, "--scheduler, whose workers are started with: dask worker")
-    told = parse_values(texts)
+    told = parse_values(texts, "--engine-option")
     return make_engine(
         name, workers=workers or available_cores(), pack=pack, scheduler=scheduler, options=told
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import time
@@ -11,6 +12,7 @@ from pathlib import Path
 
 from neuroarena.atomic import PART, sweep
 from neuroarena.errors import InputError
+from neuroarena.evaluation.engines.slurm import FOLDER as SLURM
 from neuroarena.evaluation.leases import FOLDER as LEASES
 from neuroarena.evaluation.leases import Leases
 from neuroarena.evaluation.origins import FOLDER as ORIGINS
@@ -18,6 +20,7 @@ from neuroarena.sealed import DAMAGED, UNFINISHED, SealedFolder
 
 # Names that entries have, and had before they carried checksums. Anything else in the folder is not ours to touch.
 _ENTRY = re.compile(r"[0-9a-f]{24,64}\.(cell|features|starts|note|array)")
+_OF_SLURM = re.compile(r"\d+(_\d+)*_(submission\.sh|submitted\.pkl|result\.pkl|log\.(err|out))")
 _ORIGIN = re.compile(r"[0-9a-f]{64}\.json")
 _OLD_ENTRY = re.compile(r"[0-9a-f]{24,64}(\.parquet|\.starts\.npy|\.features\.npy|\.npy)?")
 _DAY_S = 24 * 3600.0
@@ -47,7 +50,9 @@ class Entry:
 
     @property
     def group(self) -> str:
-        """What belongs together: the two files of a shard have one, and so do a cell and the note on its origin."""
+        """What belongs together: the files of a shard, a cell and the note on its origin, what Slurm had of a job."""
+        if self.kind == SLURM:
+            return self.name.rpartition("/")[0]
         place = self.name.rpartition(".")[0]
         return f"cells{place.removeprefix(ORIGINS)}" if self.kind == ORIGINS else place
 
@@ -95,7 +100,7 @@ def verify_cache(root: Path) -> tuple[int, list[str]]:
     """
     folder, checked, damaged = SealedFolder(root), 0, []
     for entry in list_entries(root):
-        if entry.kind in (UNFINISHED, DAMAGED, OLD, ORIGINS):
+        if entry.kind in (UNFINISHED, DAMAGED, OLD, ORIGINS, SLURM):
             continue
         checked += 1
         fault = folder.check(entry.name)
@@ -145,6 +150,9 @@ def prune_cache(
     if not dry_run:
         for entry in going:
             (root / entry.name).unlink(missing_ok=True)
+            if entry.kind == SLURM:
+                with contextlib.suppress(OSError):  # not empty yet
+                    (root / entry.name).parent.rmdir()
         for place in {(root / entry.name).parent for entry in left}:
             sweep(place)
         leases.sweep()
@@ -192,8 +200,8 @@ def _recognise(path: Path, root: Path) -> Entry | None:
         kind = UNFINISHED
     elif _OLD_ENTRY.fullmatch(path.name):
         kind = OLD
-    elif kind == ORIGINS:
-        if not _ORIGIN.fullmatch(path.name):
+    elif kind in (ORIGINS, SLURM):
+        if not (_ORIGIN if kind == ORIGINS else _OF_SLURM).fullmatch(path.name):
             return None
     elif kind != DAMAGED and not _ENTRY.fullmatch(path.name):
         return None

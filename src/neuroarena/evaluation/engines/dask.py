@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 import logging
 import pickle
+import re
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from neuroarena.benchmarks.options import FamilyOptions
 from neuroarena.errors import InputError, MissingDependency, NeuroarenaError
@@ -37,6 +38,15 @@ class DaskOptions(FamilyOptions):
         default=None, description="Memory of a process, such as 4GiB; only without a scheduler."
     )
     wait_s: float = Field(default=30.0, gt=0, description="How long to wait for the scheduler and a worker.")
+
+    @field_validator("memory_limit")
+    @classmethod
+    def _check_size(cls, text: str | None) -> str | None:
+        if text is not None and not re.fullmatch(r"\d+(\.\d+)? ?([kKMGT]i?)?B", text):
+            raise ValueError(
+                f'memory_limit is "{text}"; expected a number and a unit, such as 4GiB or 500MB.'
+            )
+        return text
 
 
 @dataclass(frozen=True)
@@ -88,6 +98,7 @@ class Dask:
                     n_workers=self.workers,
                     threads_per_worker=1,
                     dashboard_address=None,
+                    silence_logs=logging.ERROR,
                     resources={"gpu": self.options.gpu} if self.options.gpu else None,
                     **limit,
                 )

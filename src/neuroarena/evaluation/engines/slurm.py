@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import subprocess
 import time
 from collections.abc import Generator, Iterable, Iterator, Sequence
@@ -17,6 +18,8 @@ from neuroarena.errors import InputError, MissingDependency
 from neuroarena.evaluation.engines.jobs import Job, Take
 from neuroarena.evaluation.engines.packs import Ended, Pack, Told, choose_pack_size, cut_packs, run_packs
 
+# What was handed in, and logs; below the cache.
+FOLDER = "slurm"
 _POLL_S = 1.0
 _LOOK_S, _LOOKS = 10.0, 3
 # Slurm signals 90 s before the end and may be a minute early: a shorter job would be stopped before it began.
@@ -81,7 +84,7 @@ class Slurm:
             if asked.setup is not None:
                 parameters["slurm_setup"] = [asked.setup]
         try:
-            executor = submitit.AutoExecutor(folder=cache / "slurm" / "%j", cluster=asked.cluster)
+            executor = submitit.AutoExecutor(folder=cache / FOLDER / "%j", cluster=asked.cluster)
         except RuntimeError as error:
             raise InputError(
                 f"The engine slurm cannot be used here: {error}. Run this on a machine where sbatch works."
@@ -94,10 +97,11 @@ class Slurm:
         from submitit.core.utils import FailedJobError
 
         try:
-            with executor.batch():
+            # What sbatch complains of is said once, in our sentence.
+            with contextlib.redirect_stderr(io.StringIO()), executor.batch():
                 handles = [executor.submit(pack) for pack in packs]
         except FailedJobError as error:
-            said = " ".join(str(error.__cause__ or error).split())
+            said = " ".join((str(error) or str(error.__cause__)).split())
             raise InputError(f"Slurm refused the jobs: {said[-300:]}") from None
         waiting = dict(zip(handles, packs, strict=True))
         unlisted = _Unlisted() if self.options.cluster == "slurm" else None
