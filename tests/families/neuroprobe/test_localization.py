@@ -62,8 +62,13 @@ def test_a_twin_is_placed_where_the_real_contacts_are(twin: BrainTreebank):
     assert set(table["space"]) == {"MNI305"}
     expected = transform(affine(subject), known_contacts().loc[subject].loc[names].to_numpy(float))
     np.testing.assert_allclose(table[["x", "y", "z"]], expected)
-    assert "ctx-lh-superiortemporal" in set(table["region_dk"])
     assert table["region_destrieux"].str.len().gt(0).all()
+    on_the_right = table["x"] > 0
+    assert on_the_right.any()
+    assert table["region_dk"].str.contains("superiortemporal").any()
+    for column in ("region_dk", "region_destrieux"):
+        assert table[column].str.match("ctx.rh.|Right-").equals(on_the_right)
+        assert table[column].str.match("ctx.lh.|Left-").equals(~on_the_right)
 
 
 def as_real(

@@ -18,6 +18,7 @@ _HOME = "neuroarena.families.neuroprobe.braintreebank"
 _VOXELS = ["L", "I", "P"]
 # Above this many millimetres the voxels of a folder are not those that the affines were fitted to.
 LARGEST_DIFFERENCE_MM = 0.5
+_SIDES = (("ctx-lh-", "ctx-rh-"), ("ctx_lh_", "ctx_rh_"), ("Left-", "Right-"))
 
 
 @functools.cache
@@ -47,7 +48,8 @@ def locate_electrodes(dataset: BrainTreebank, subject: int, names: list[str]) ->
     """Place electrodes of a subject and name their regions.
 
     A real folder is placed by its depth-wm.csv, after its voxels were compared with the published ones. A twin has
-    real labels and drawn voxels: its electrodes are put where the real contacts of these labels are.
+    real labels and drawn voxels: its electrodes are put where the real contacts of these labels are, and its regions,
+    which its files all have on the left, are called by the side on which that is.
 
     Parameters
     ----------
@@ -87,7 +89,20 @@ def locate_electrodes(dataset: BrainTreebank, subject: int, names: list[str]) ->
     for ours, theirs in (("region_dk", "DesikanKilliany"), ("region_destrieux", "Destrieux")):
         column = table[theirs].fillna("").astype(str) if theirs in table else pd.Series(dtype=str)
         regions[ours] = [str(region) for region in column.reindex(names).fillna("")]
+        if dataset.simulated:
+            regions[ours] = [
+                _name_by_side(region, x) for region, x in zip(regions[ours], placement.xyz[:, 0], strict=True)
+            ]
     return electrode_table(names, str(subject), placement, **regions)
+
+
+def _name_by_side(region: str, x: float) -> str:
+    """Return a region of the left hemisphere by its name on the right where its electrode lies there (x above 0)."""
+    if x > 0:
+        for left, right in _SIDES:
+            if region.startswith(left):
+                return right + region.removeprefix(left)
+    return region
 
 
 def _compare(voxels: pd.DataFrame, known: pd.DataFrame, path: str) -> None:

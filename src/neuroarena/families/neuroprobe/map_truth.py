@@ -95,7 +95,8 @@ def compare_planted(grid: MapGrid, planted: dict[str, dict[str, list[dict[str, A
                         "task": task,
                         "subject": key,
                         "name": each["electrode"],
-                        "region": each["region"],
+                        # By the side on which the map has it; a twin's own files have all regions on the left.
+                        "region": here.get("region_dk") or each["region"],
                         "from_s": begins,
                         "to_s": begins + each["duration_s"],
                         "planted": len(responses),
