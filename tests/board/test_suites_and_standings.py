@@ -289,7 +289,23 @@ def test_below_six_people_no_half_width_is_claimed_where_no_interval_is_shown():
     ranking = Board(entries, QUICK).rankings[0]
     assert np.isnan(ranking.table["ci95_low"]).all()
     assert ranking.resolution.half_width is None
-    assert not any("read the letters" in warning for warning in ranking.warnings)
+    assert not any("not the order" in warning for warning in ranking.warnings)
+
+
+def test_a_board_without_letters_does_not_ask_to_read_them():
+    rng = np.random.default_rng(0)
+    said = {}
+    for n_teams in (3, 301):
+        entries = [
+            make_entry(f"t{at}", rng.normal(0.5, 0.1, 8), manifest=make_manifest(nu=0.001))
+            for at in range(n_teams)
+        ]
+        ranking = Board(entries, Rules(n_draws=10)).rankings[0]
+        said[n_teams] = (ranking.table["letters"].notna().any(), " ".join(ranking.warnings))
+    assert said[3][0]
+    assert "read the letters, not the order" in said[3][1]
+    assert not said[301][0]
+    assert "read the range of ranks of each team, not the order" in said[301][1]
 
 
 @pytest.mark.parametrize(

@@ -343,7 +343,7 @@ def _rank_judged(
         unit_scores=shown,
         clusters=judged[0].clusters,
         levels=noun,
-        cautions=(*_warnings(field, common["simulated"]), *said, *_size_warnings(size)),
+        cautions=(*_warnings(field, common["simulated"]), *said, *_size_warnings(size, found)),
         resolution=size,
         provenance=_provenance(judged, None if seed is None else seed.draws),
         on_these_tasks=None
@@ -428,12 +428,15 @@ def _warnings(field: Field, simulated: bool) -> tuple[str, ...]:
     return tuple(said)
 
 
-def _size_warnings(found: Resolution | None) -> tuple[str, ...]:
-    if found is None or found.meets is not False or found.half_width is None:
+def _size_warnings(size: Resolution | None, found: Conclusion) -> tuple[str, ...]:
+    if size is None or size.meets is not False or size.half_width is None:
         return ()
+    # More than 300 teams, or too many groups of them, have no letters.
+    lettered = any(letter is not None for letter in found.columns["letters"])
+    read = "the letters" if lettered else "the range of ranks of each team"
     return (
-        f"The half width of a score is {found.half_width:.3g}, above the {found.nu:.3g} aimed at "
-        f"({found.required_units} units would be enough): read the letters, not the order.",
+        f"The half width of a score is {size.half_width:.3g}, above the {size.nu:.3g} aimed at "
+        f"({size.required_units} units would be enough): read {read}, not the order.",
     )
 
 
