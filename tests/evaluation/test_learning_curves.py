@@ -17,6 +17,7 @@ from command_line import neuroarena_in
 from neuroarena import Benchmark, Board, evaluate
 from neuroarena.board.entries import entries_from_results
 from neuroarena.board.learning_curves import draw_curve, learning_curves
+from neuroarena.drawing import COLOURS, ENTRY, FLOOR
 from neuroarena.errors import InputError
 from neuroarena.evaluation import evaluate_all
 from neuroarena.evaluation.fractions import check_fractions, choose_rows
@@ -125,7 +126,15 @@ def test_a_curve_of_two_decoders_is_on_the_board(eight_people: Benchmark, tmp_pa
     assert draw_curve(curve).axes[0].get_xlabel() == "training examples per fold"
     html = neuroarena_in(tmp_path, "board", "results", "--export", "html", "board.html")
     assert html.returncode == 0, html.stderr
-    assert "Learning curves, own@" in (tmp_path / "board.html").read_text()
+    page = (tmp_path / "board.html").read_text()
+    assert "Learning curves, own@" in page
+    # One colour per decoder on the page: the floor is grey in the panels, and so is its curve.
+    drawn = {
+        name: page[page.index(f'id="{name}-') : page.index("</svg>", page.index(f'id="{name}-'))]
+        for name in ("curve0", "suite0")
+    }
+    colours = {name: {each for each in COLOURS if each.lower() in svg.lower()} for name, svg in drawn.items()}
+    assert colours["curve0"] == colours["suite0"] - {"#000000"} == {ENTRY, FLOOR}
     said = json.loads(neuroarena_in(tmp_path, "board", "results", "--json").stdout)
     assert len(said["learning_curves"][0]["points"]) == 4
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from neuroarena.board.wording import clean_name
@@ -23,6 +24,26 @@ from neuroarena.drawing import (
 
 LONGEST_LABEL = 30
 
+# By team: its colour and its marker.
+Looks = dict[str, tuple[str, str]]
+
+
+def assign_looks(teams: Iterable[str], floors: Collection[str] = ()) -> Looks:
+    """Assign a colour and a marker to each team, in this order; floors that learn nothing from signals are grey.
+
+    Examples
+    --------
+    >>> assign_looks(["a", "b", "chance"], {"chance"})
+    {'a': ('#0072B2', 'o'), 'b': ('#D55E00', 's'), 'chance': ('#7F7F7F', '^')}
+    """
+    looks: Looks = {}
+    coloured = 0
+    for at, team in enumerate(teams):
+        colour = FLOOR if team in floors else COLOURS[coloured % (len(COLOURS) - 1)]
+        coloured += team not in floors
+        looks[team] = (colour, MARKERS[at % len(MARKERS)])
+    return looks
+
 
 def label(name: Any, longest: int = LONGEST_LABEL) -> str:
     """Return a team's name as an axis label, shortened when it is long."""
@@ -43,6 +64,8 @@ __all__ = [
     "MARKERS",
     "ORGANISER",
     "SIMULATED",
+    "Looks",
+    "assign_looks",
     "heading",
     "label",
     "label_width",

@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from neuroarena.board.figures import COLOURS, GREY, MARKERS, label, mark_simulated, new_figure, place, style
+from neuroarena.board.figures import (
+    GREY,
+    Looks,
+    assign_looks,
+    label,
+    mark_simulated,
+    new_figure,
+    place,
+    style,
+)
 from neuroarena.board.ranking import Ranking
 
 if TYPE_CHECKING:
@@ -125,8 +134,16 @@ def _join(split: str, parts: list[tuple[float, Ranking]]) -> LearningCurve:
     )
 
 
-def draw_curve(curve: LearningCurve) -> Figure:
-    """Draw a learning curve: a line for each team, with intervals."""
+def draw_curve(curve: LearningCurve, looks: Looks | None = None) -> Figure:
+    """Draw a learning curve: a line for each team, with intervals.
+
+    Parameters
+    ----------
+    curve : LearningCurve
+    looks : dict, optional
+        Colour and marker of each team, where other figures show them too.
+    """
+    looks = looks or assign_looks(curve.teams)
     with style():
         figure = new_figure(WIDTH, HEIGHT)
         axes = place(figure, LEFT, BELOW, RIGHT, ABOVE)
@@ -136,15 +153,10 @@ def draw_curve(curve: LearningCurve) -> Figure:
             own = curve.table[curve.table["team"] == team].sort_values(column)
             # Teams are moved apart a little, so that their bars do not hide each other.
             at = own[column].astype(float) * (1 + 0.02 * (number - (len(curve.teams) - 1) / 2))
-            look: dict[str, Any] = {
-                "color": COLOURS[number % len(COLOURS)],
-                "marker": MARKERS[number % len(MARKERS)],
-            }
-            axes.plot(at, own["score"], lw=1.4, ms=5, label=label(team), **look)
+            colour, marker = looks[team]
+            axes.plot(at, own["score"], lw=1.4, ms=5, label=label(team), color=colour, marker=marker)
             bars = has_interval(own)
-            axes.vlines(
-                at[bars], own.loc[bars, "ci95_low"], own.loc[bars, "ci95_high"], color=look["color"], lw=1
-            )
+            axes.vlines(at[bars], own.loc[bars, "ci95_low"], own.loc[bars, "ci95_high"], color=colour, lw=1)
         if curve.chance is not None:
             axes.axhline(curve.chance, color=GREY, lw=0.8, ls=":")
             axes.annotate("chance", (1, curve.chance), (-2, 2), xycoords=("axes fraction", "data"),

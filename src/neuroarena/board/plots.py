@@ -395,7 +395,7 @@ def save_plots(
         For an unknown format.
     """
     from neuroarena.board.learning_curves import draw_curve, learning_curves
-    from neuroarena.board.suite_plots import suite_alt_text, suite_figures
+    from neuroarena.board.suite_plots import board_looks, suite_alt_text, suite_figures
 
     unknown = [name for name in formats if name not in ("svg", "png", "pdf")]
     if unknown:
@@ -405,9 +405,10 @@ def save_plots(
         written += _save(
             figure, Path(folder) / f"{_file_name(family)}--suite", formats, suite_alt_text(board, family)
         )
+    looks = board_looks(board)
     for curve in learning_curves(board.rankings):
         stem = Path(folder) / f"{_file_name(curve.title)}--learning-curve"
-        written += _save(draw_curve(curve), stem, formats, curve.alt_text)
+        written += _save(draw_curve(curve, looks), stem, formats, curve.alt_text)
     for one in board.overall if classical else ():
         figure = classical_diagram(board, one.family, one.split)
         stem = Path(folder) / f"{_file_name(one.name)}--critical-difference"

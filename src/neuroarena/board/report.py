@@ -30,7 +30,7 @@ from neuroarena.board.learning_curves import draw_curve, learning_curves
 from neuroarena.board.phone_plots import phone_forest
 from neuroarena.board.plots import PLOTS, alt_text, caption, possible_plots
 from neuroarena.board.ranking import Ranking, plain_pairs
-from neuroarena.board.suite_plots import suite_alt_text, suite_caption, suite_figures
+from neuroarena.board.suite_plots import board_looks, suite_alt_text, suite_caption, suite_figures
 from neuroarena.board.table import leave_leader_and_neighbours
 from neuroarena.board.tree_views import tree_section
 from neuroarena.board.trees import Tree
@@ -157,8 +157,9 @@ def _suites(board: Board) -> list[dict[str, Any]]:
         }
         for at, (family, figure) in enumerate(suite_figures(board))
     ]
+    looks = board_looks(board)
     curves = [
-        {"svg": _svg(draw_curve(curve), f"curve{at}", curve.alt_text), "caption": curve.caption}
+        {"svg": _svg(draw_curve(curve, looks), f"curve{at}", curve.alt_text), "caption": curve.caption}
         for at, curve in enumerate(learning_curves(board.rankings))
     ]
     return [*curves, *overviews]

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from neuroarena.board.entries import BLIND_FLOORS
-from neuroarena.board.figures import COLOURS, FLOOR, GREY, MARKERS, label, mark_simulated, new_figure, style
+from neuroarena.board.figures import (
+    COLOURS,
+    GREY,
+    Looks,
+    assign_looks,
+    label,
+    mark_simulated,
+    new_figure,
+    style,
+)
 from neuroarena.board.wording import clean_name, interval_text
 
 if TYPE_CHECKING:
@@ -16,8 +25,6 @@ if TYPE_CHECKING:
 
     from neuroarena.board.board import Board
     from neuroarena.board.ranking import Ranking
-
-Looks = dict[str, tuple[str, str]]
 
 MOST_COLUMNS = 5
 MOST_DOTS_A_TEAM = 120
@@ -46,13 +53,25 @@ def suite_teams(board: Board, family: str) -> list[str]:
     return [team for team in board.teams if team in ranked][: len(COLOURS)]
 
 
+def board_looks(board: Board) -> Looks:
+    """Return the colour and the marker of every team of a board: one look in all figures of a page."""
+    floors = {
+        str(team)
+        for ranking in board.rankings
+        for team, role in zip(ranking.table["team"], ranking.table["role"], strict=True)
+        if role in BLIND_FLOORS
+    }
+    return assign_looks(board.teams, floors)
+
+
 def suite_overview(board: Board, family: str) -> Figure:
     """Draw score and interval of each decoder on every task and split, single units as small dots.
 
     One panel per task and split; with more than five tasks, one panel per split with the tasks along it.
     """
     shown = panels(board, family)
-    looks = _looks(shown, suite_teams(board, family))
+    every = board_looks(board)
+    looks = {team: every[team] for team in suite_teams(board, family)}
     by_split: dict[str, list[Ranking]] = {}
     for ranking in shown:
         by_split.setdefault(ranking.split, []).append(ranking)
@@ -123,20 +142,6 @@ def _marks(
             axes.plot(x + beside + spread, values, ".", color=colour, ms=size, alpha=0.5, mew=0, zorder=2)
         axes.plot([x, x], [row["ci95_low"], row["ci95_high"]], color=colour, lw=2, zorder=3)
         axes.plot([x], [row["score"]], marker, color=colour, ms=6.5, mec="white", mew=0.7, zorder=4)
-
-
-def _looks(shown: list[Ranking], teams: list[str]) -> Looks:
-    """Assign a colour and a marker to each team; floors that learn nothing from signals are grey."""
-    roles = {
-        str(team): role
-        for one in shown
-        for team, role in zip(one.table["team"], one.table["role"], strict=True)
-    }
-    colours = iter(COLOURS[:-1])
-    return {
-        team: (FLOOR if roles[team] in BLIND_FLOORS else next(colours, COLOURS[0]), MARKERS[at])
-        for at, team in enumerate(teams)
-    }
 
 
 def _panel(axes: Any, ranking: Ranking, looks: Looks, limits: tuple[float, float], first: bool) -> None:
