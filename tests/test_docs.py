@@ -202,6 +202,24 @@ def described_commands(page: str) -> list[list[str]]:
     return [shlex.split(each[1], comments=True) for each in found if each is not None]
 
 
+def test_the_tests_that_pages_name_exist():
+    named = [
+        (page.name, *found)
+        for page in sorted((ROOT / "docs").glob("*.md"))
+        for found in re.findall(r"\b(tests/[\w/]+\.py)(?:::(\w+))?", page.read_text(encoding="utf-8"))
+    ]
+    assert len(named) > 50
+    sources = {
+        path: (ROOT / path).read_text(encoding="utf-8") for _, path, _ in named if (ROOT / path).is_file()
+    }
+    lost = [
+        each
+        for each in named
+        if each[1] not in sources or (each[2] and f"def {each[2]}(" not in sources[each[1]])
+    ]
+    assert lost == []
+
+
 @pytest.mark.parametrize(("page", "least"), [("cluster.md", 4), ("several-machines.md", 8)])
 def test_commands_for_other_machines_are_ones_that_the_command_line_takes(page, least):
     """Run by nobody here, so their verbs and options are at least looked up."""
@@ -220,6 +238,18 @@ def test_the_compose_file_starts_a_database_a_server_and_workers():
     (text,) = (block.body for block in blocks(page) if block.body.startswith("services:"))
     told = yaml.safe_load(text)
     assert set(told["services"]) == {"database", "server", "scorer", "code"}
+    blind = {name for name, each in told["services"].items() if each.get("tmpfs") == ["/shared/arena/vault"]}
+    assert blind == {"server", "code"}
     for service in told["services"].values():
         assert set(service.get("depends_on", [])) <= set(told["services"])
         assert set(service.get("secrets", [])) <= set(told["secrets"])
+
+
+def test_the_units_of_systemd_name_their_workers_as_systemd_reads_them():
+    """An instance's name holds no comma: systemd escapes it, and only %I undoes that."""
+    text = (ROOT / "docs" / "several-machines.md").read_text(encoding="utf-8")
+    assert re.findall(r"--labels (%\w)$", text, flags=re.MULTILINE) == ["%I"]
+    started = re.findall(r"enable --now '?neuroarena-worker@([^\s']+)", text)
+    labels = [re.sub(r"\\x([0-9a-f]{2})", lambda found: chr(int(found[1], 16)), each) for each in started]
+    assert labels == ["intake,scorer", "cpu"]
+    assert not [each for each in started if "," in each]
