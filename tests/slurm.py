@@ -40,7 +40,7 @@ TaskPlugin=task/none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core_Memory
 SchedulerParameters=sched_interval=1,sched_min_interval=0,batch_sched_delay=0
-MaxArraySize=20001
+MaxArraySize={array}
 ReturnToService=2
 GresTypes=gpu
 SlurmdTimeout=30
@@ -95,11 +95,11 @@ class Cluster:
 
 
 @contextlib.contextmanager
-def running_slurm(lifetime_s: int = 120, accounts: bool = True) -> Iterator[Cluster]:
+def running_slurm(lifetime_s: int = 120, accounts: bool = True, array: int = 20001) -> Iterator[Cluster]:
     """Start Slurm and yield it, with the environment set; a missing one skips the test, and fails it in CI.
 
     What is asked of a node must arrive within `lifetime_s`; a job that is queued again waits as long. Without
-    accounts, `sacct` is Slurm's own, which has no database to ask.
+    accounts, `sacct` is Slurm's own, which has no database to ask. No array of jobs is larger than `array`.
     """
     missing = [program for program in PROGRAMS if shutil.which(program) is None]
     if missing or os.geteuid() != 0:
@@ -112,7 +112,7 @@ def running_slurm(lifetime_s: int = 120, accounts: bool = True) -> Iterator[Clus
     folder.chmod(0o755)
     before = dict(os.environ)
     try:
-        _start(folder, lifetime_s, accounts)
+        _start(folder, lifetime_s, accounts, array)
         yield Cluster(folder)
     finally:
         os.environ.clear()
@@ -121,14 +121,15 @@ def running_slurm(lifetime_s: int = 120, accounts: bool = True) -> Iterator[Clus
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _start(folder: Path, lifetime_s: int, accounts: bool) -> None:
+def _start(folder: Path, lifetime_s: int, accounts: bool, array: int) -> None:
     for name in ("state", "log", "bin", *(f"spool-{node}" for node in NODES)):
         (folder / name).mkdir()
     key = folder / "munge.key"
     key.write_bytes(os.urandom(1024))
     key.chmod(stat.S_IRUSR)
     host = socket.gethostname().partition(".")[0]
-    text = CONFIGURATION.format(host=host, folder=folder, ports=find_free_ports(3), lifetime_s=lifetime_s)
+    told = {"host": host, "folder": folder, "ports": find_free_ports(3)}
+    text = CONFIGURATION.format(**told, lifetime_s=lifetime_s, array=array)
     (folder / "slurm.conf").write_text(text)
     (folder / "gres.conf").write_text("NodeName=n1 Name=gpu File=/dev/null\n")
     if accounts:

@@ -358,14 +358,16 @@ def test_a_cell_that_kills_its_slurm_job_is_named_and_the_others_are_there(tmp_p
 
 
 @pytest.mark.drill
-def test_slurm_may_call_a_finished_job_pending(tmp_path):
-    """Its accounts lag behind: what a job left in the cache counts."""
-    with running_slurm() as cluster:
+def test_slurm_may_call_a_finished_job_pending_and_take_small_arrays_alone(tmp_path):
+    """Its accounts lag behind: what a job left in the cache counts. Four packs are two arrays of two."""
+    with running_slurm(array=2) as cluster:
         shim = cluster.folder / "bin" / "sacct"
         shim.write_text(re.sub(r'value\["JobState"\]', '"PENDING"', shim.read_text()))
-        engine = make_engine("slurm", pack=4, options={"mem_gb": "1"})
+        engine = make_engine("slurm", pack=2, options={"mem_gb": "1"})
         result = evaluate(Mean(), toy_benchmark(), "within", cache=tmp_path, engine=engine)
     assert result.complete
+    # Two packs of features are one array, four packs of cells are two.
+    assert len(list((tmp_path / "slurm").glob("*/*_submission.sh"))) == 3
 
 
 @pytest.mark.drill

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 from dataclasses import replace
@@ -135,14 +136,22 @@ def test_shares_of_a_map_assemble_to_the_same_bytes(grid, tmp_path, monkeypatch)
 
 
 @pytest.mark.drill
-def test_slurm_computes_the_same_bytes(grid, cache, tmp_path):
-    with running_slurm():
-        engine = make_engine("slurm", pack=4, options={"mem_gb": "1"})
-        there = compute_map([_benchmark()], settings=QUICK, cache=tmp_path / "slurm", engine=engine)
+@pytest.mark.parametrize(
+    ("started", "told"),
+    [
+        (running_slurm, {"name": "slurm", "pack": 4, "options": {"mem_gb": "1"}}),
+        (contextlib.nullcontext, {"name": "dask", "pack": 1, "workers": 2}),
+    ],
+)
+def test_clusters_compute_the_same_bytes(grid, cache, tmp_path, started, told):
+    with started():
+        there = compute_map(
+            [_benchmark()], settings=QUICK, cache=tmp_path / "there", engine=make_engine(**told)
+        )
     compute_map([_benchmark()], settings=QUICK, cache=tmp_path / "local")
-    products = {name: _products(tmp_path / name) for name in ("slurm", "local")}
-    assert products["slurm"]
-    assert products["slurm"] == products["local"]
+    products = {name: _products(tmp_path / name) for name in ("there", "local")}
+    assert products["there"]
+    assert products["there"] == products["local"]
     assert (
         write_grid(there, tmp_path / "a.nc").read_bytes() == write_grid(grid, tmp_path / "b.nc").read_bytes()
     )

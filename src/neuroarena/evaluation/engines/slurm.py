@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import re
 import subprocess
 import time
 from collections.abc import Generator, Iterable, Iterator, Sequence
@@ -24,6 +25,7 @@ _POLL_S = 1.0
 _LOOK_S, _LOOKS = 10.0, 3
 # Slurm signals 90 s before the end and may be a minute early: a shorter job would be stopped before it began.
 _LEAST_MINUTES = 5
+_USUAL_ARRAY = 1001
 
 
 class SlurmOptions(FamilyOptions):
@@ -93,7 +95,15 @@ class Slurm:
         return executor
 
     def _submit(self, executor: Any, packs: Sequence[Pack]) -> Generator[Ended]:
-        """Submit packs as one array, and iterate over them with what came back, or with the sentence of their end."""
+        """Submit packs, and iterate over them with what came back, or with the sentence of their end.
+
+        They are one array, or several, one after the other, where a cluster takes no array as large.
+        """
+        most = _find_largest_array() if self.options.cluster == "slurm" else len(packs)
+        for first in range(0, len(packs), most):
+            yield from self._submit_array(executor, packs[first : first + most])
+
+    def _submit_array(self, executor: Any, packs: Sequence[Pack]) -> Generator[Ended]:
         from submitit.core.utils import FailedJobError
 
         try:
@@ -151,12 +161,25 @@ class _Unlisted:
 
 def _list_queue() -> set[str] | None:
     """Return the names of all jobs that are queued or running; None when Slurm does not answer now."""
-    asked = ["squeue", "--noheader", "--array", "--format=%i"]
+    said = _ask_slurm("squeue", "--noheader", "--array", "--format=%i")
+    return None if said is None else set(said.split())
+
+
+def _find_largest_array() -> int:
+    """Return how many jobs an array of this cluster may have; what Slurm usually allows when it does not say."""
+    found = re.search(
+        r"^MaxArraySize\s*=\s*(\d+)", _ask_slurm("scontrol", "show", "config") or "", re.MULTILINE
+    )
+    return max(int(found[1]), 1) if found else _USUAL_ARRAY
+
+
+def _ask_slurm(*words: str) -> str | None:
+    """Return what a command of Slurm prints; None when it does not answer now."""
     try:
-        done = subprocess.run(asked, capture_output=True, text=True, check=False, timeout=60)
+        done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return set(done.stdout.split()) if done.returncode == 0 else None
+    return done.stdout if done.returncode == 0 else None
 
 
 def _describe_end(handle: Any) -> str:
