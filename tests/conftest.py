@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import itertools
 import os
@@ -10,6 +11,8 @@ from collections.abc import Generator
 from typing import Any
 
 import pytest
+import typer
+import typer.main
 from hypothesis import HealthCheck, settings
 
 from kept_twins import open_place
@@ -27,6 +30,19 @@ SHARED: dict[str, Any] = {
 settings.register_profile("quick", **SHARED, max_examples=10)
 settings.register_profile("storm", **SHARED, max_examples=100)
 settings.load_profile("quick")
+
+# A process of a user builds the parser of all verbs once, in 0.1 s; a process of tests runs hundreds of commands.
+_build_parser = typer.main.get_command
+
+
+@functools.cache
+def _keep_parser(app: typer.Typer, offers_any_shell: str | None) -> Any:
+    return _build_parser(app)
+
+
+typer.main.get_command = lambda typer_instance: _keep_parser(
+    typer_instance, os.environ.get("_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION")
+)
 
 
 def pytest_configure(config: pytest.Config) -> None:
