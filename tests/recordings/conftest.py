@@ -26,9 +26,9 @@ class CountingSource:
 
     def values(self, start: int, stop: int, indices: np.ndarray) -> np.ndarray:
         times = (np.arange(start, stop) * 7 % 10007).astype(np.float32)
-        return (
-            times[np.newaxis] + (np.asarray(indices) * 13).astype(np.float32)[:, np.newaxis]
-        ) % np.float32(10007)
+        sums = times + (np.asarray(indices) * 13 % 10007).astype(np.float32)[:, np.newaxis]
+        # Both are below 10007, so that one subtraction is the remainder, and several times as fast as dividing.
+        return np.subtract(sums, np.float32(10007), out=sums, where=sums >= 10007)
 
     def read_block(self, start: int, stop: int, indices: np.ndarray) -> np.ndarray:
         self.blocks.append((start, stop, len(indices)))
