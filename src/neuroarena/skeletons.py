@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.metadata import packages_distributions
+from importlib.machinery import PathFinder
 from importlib.resources import files
 from pathlib import Path
 from string import Template
@@ -67,11 +67,17 @@ class SkeletonName:
             )
         if registry is not None and module in {known.replace("-", "_") for known in registry.names()}:
             raise InputError(f'There is already a {registry.kind} "{name}". Choose another name.')
-        if module in sys.stdlib_module_names or module in packages_distributions():
+        if module in sys.stdlib_module_names or _is_installed(module):
             raise InputError(
                 f'A {kind} called "{module}" would hide the installed one of this name. Choose another name.'
             )
         return cls(module, "".join(word[:1].upper() + word[1:] for word in words), " ".join(words))
+
+
+def _is_installed(module: str) -> bool:
+    """Return whether a module lies where packages are installed; one's own folder may hold one of this name."""
+    places = [place for place in sys.path if Path(place).name in {"site-packages", "dist-packages"}]
+    return PathFinder.find_spec(module, places) is not None
 
 
 def module_templates(name: SkeletonName, folder: Path, template: str) -> dict[Path, str]:
