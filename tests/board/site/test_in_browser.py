@@ -24,6 +24,8 @@ parent.document.body.dataset.measured = JSON.stringify({
   page: document.documentElement.scrollWidth - window.innerWidth,
   right: Math.max(...shown.map(each => each.getBoundingClientRect().right)) - window.innerWidth,
   paper: getComputedStyle(document.body).backgroundColor,
+  ticks: [...document.querySelectorAll(".ticks text")].map(each => each.getBoundingClientRect().height)
+    .filter(each => each),
 });
 </script>
 """
@@ -103,3 +105,5 @@ def test_nothing_leaves_the_page_of_a_phone_or_a_desktop(chromium, site, tmp_pat
     assert measured["paper"] == "rgb(251, 250, 247)"
     assert measured["page"] <= 0
     assert measured["right"] <= 0
+    assert all(height >= 12 for height in measured["ticks"])  # pixels: the numbers of an axis can be read
+    assert bool(measured["ticks"]) == ((width, which) == (1440, "boards"))

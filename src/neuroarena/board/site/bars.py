@@ -11,7 +11,7 @@ from neuroarena.board.ranking import Ranking
 from neuroarena.board.wording import clean_name, interval_text, is_known, rows_of
 
 WIDTH, MARGIN = 240.0, 8.0
-MOST_TICKS = 5
+MOST_TICKS = 3
 
 
 @dataclass(frozen=True)
