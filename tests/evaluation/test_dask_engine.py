@@ -7,7 +7,8 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +22,29 @@ from ports import find_free_ports
 from toy import GATE, Mean, Slow, describe_gate, open_gate, toy_benchmark, wait_for_cells
 
 
+@dataclass(frozen=True)
+class Patient:
+    """A job that waits for a file; for ten minutes at most."""
+
+    signal: Path
+    label, key = "patient", "0" * 64
+
+    def is_done(self, cache: Path) -> bool:
+        return False
+
+    def run(self, cache: Path) -> None:
+        assert wait_until(self.signal.exists)
+
+
+def wait_until(holds: Callable[[], bool]) -> bool:
+    """Wait until something holds, for ten minutes at most, and return whether it does."""
+    for _ in range(12_000):
+        if holds():
+            return True
+        time.sleep(0.05)
+    return False
+
+
 @contextlib.contextmanager
 def running_dask(threads: int = 1) -> Iterator[tuple[Engine, Tasks]]:
     """Start a scheduler and a worker in this process; yield an engine that uses them, and what the scheduler had."""
@@ -28,7 +52,7 @@ def running_dask(threads: int = 1) -> Iterator[tuple[Engine, Tasks]]:
 
     asked = {"n_workers": 1, "threads_per_worker": threads, "processes": False, "dashboard_address": None}
     with LocalCluster(**asked) as cluster:
-        tasks = Tasks(cluster.scheduler)
+        tasks = Tasks(cluster)
         cluster.scheduler.add_plugin(tasks, name="tasks")
         yield make_engine("dask", scheduler=cluster.scheduler_address, pack=1), tasks
 
@@ -36,11 +60,11 @@ def running_dask(threads: int = 1) -> Iterator[tuple[Engine, Tasks]]:
 class Tasks:
     """A plugin of the scheduler that counts the tasks it has, with those whose results wait to be read or released."""
 
-    def __init__(self, scheduler) -> None:
+    def __init__(self, cluster) -> None:
         from distributed.diagnostics.plugin import SchedulerPlugin
 
         self.__class__ = type("Tasks", (Tasks, SchedulerPlugin), {})
-        self.scheduler, self.most, self.names = scheduler, 0, set()
+        self.cluster, self.scheduler, self.most, self.names = cluster, cluster.scheduler, 0, set()
 
     def transition(self, key, start, finish, *_, **__) -> None:
         self.most = max(self.most, len(self.scheduler.tasks))
@@ -90,6 +114,22 @@ def test_four_packs_per_thread_are_under_way_and_none_is_left_once_it_was_read(t
     # Equal packs are tasks of their own: Dask would take the second for the first and run it once.
     assert len(tasks.names) == 24
     assert (tmp_path / "log").read_text().count("run") == 24
+
+
+def test_workers_that_come_later_get_packs_too(tmp_path, monkeypatch):
+    monkeypatch.setattr("neuroarena.evaluation.engines.dask._COUNT_S", 0.0)
+    outcomes: list[Outcome] = []
+    with running_dask() as (engine, tasks):
+        jobs = [Patient(tmp_path / "go") for _ in range(24)]
+        running = threading.Thread(target=engine.run, args=(jobs, tmp_path, outcomes.append))
+        running.start()
+        assert wait_until(lambda: tasks.most == 4)
+        tasks.cluster.scale(3)
+        assert wait_until(lambda: len(tasks.scheduler.workers) == 3)
+        (tmp_path / "go").touch()
+        running.join()
+    assert [outcome.error for outcome in outcomes] == [None] * 24
+    assert 8 <= tasks.most < 24
 
 
 def test_a_pack_that_cannot_be_opened_is_tried_three_times_and_then_once_more_alone(tmp_path):

@@ -6,6 +6,7 @@ import contextlib
 import logging
 import pickle
 import re
+import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,6 +29,7 @@ from neuroarena.evaluation.engines.packs import (
 
 _PACKS_A_THREAD = 4
 _RETRIES = 2
+_COUNT_S = 5.0
 
 
 class DaskOptions(FamilyOptions):
@@ -73,13 +75,13 @@ class Dask:
         """Run every job and pass on each outcome as it comes; Ctrl-C cancels what waits and ends what runs."""
         # A task that runs cannot be interrupted: after Ctrl-C its pack begins no further job.
         with self._connect() as client, wanting(cache) as wanted:
-            threads = self._count_threads(client)
+            self._await_worker(client)
 
             def send(packs: Sequence[Pack], careful: bool) -> Generator[Ended]:
                 # A worker that dies takes along what waits for it: the suspects go one at a time.
-                return self._send(client, packs, 1 if careful else _PACKS_A_THREAD * threads)
+                return self._send(client, packs, (lambda: 1) if careful else self._watch_room(client))
 
-            size = self.pack or choose_pack_size(len(jobs), threads)
+            size = self.pack or choose_pack_size(len(jobs), self._count_threads(client))
             run_packs(cut_packs(jobs, cache, size, wanted), send, take)
 
     @contextlib.contextmanager
@@ -115,8 +117,8 @@ class Dask:
                 ) from None
             yield client
 
-    def _count_threads(self, client: Any) -> int:
-        """Count the threads of the workers; refuse to wait for workers that will never come.
+    def _await_worker(self, client: Any) -> None:
+        """Wait for a worker; refuse to wait for those that will never come.
 
         A task that needs a resource which nobody has would stay pending without a word.
         """
@@ -124,22 +126,38 @@ class Dask:
 
         with contextlib.suppress(DaskTimeout):
             client.wait_for_workers(1, timeout=self.options.wait_s)
-        workers = client.scheduler_info(n_workers=-1)["workers"].values()
         where = self.scheduler or "this machine"
-        if not workers:
+        if not client.scheduler_info(n_workers=-1)["workers"]:
             raise InputError(
                 f"The Dask scheduler at {where} has no worker. Start one with: dask worker ADDRESS"
             )
-        able = [each for each in workers if each.get("resources", {}).get("gpu", 0) >= self.options.gpu]
-        if not able:
+        if not self._count_threads(client):
             raise InputError(
                 f"No worker of the Dask scheduler at {where} has {self.options.gpu} of the resource gpu. "
                 "Start one with: dask worker ADDRESS --resources gpu=1"
             )
+
+    def _count_threads(self, client: Any) -> int:
+        """Count the threads of the workers that there are now and that have what a pack needs."""
+        workers = client.scheduler_info(n_workers=-1)["workers"].values()
+        able = [each for each in workers if each.get("resources", {}).get("gpu", 0) >= self.options.gpu]
         return sum(int(each["nthreads"]) for each in able)
 
-    def _send(self, client: Any, packs: Sequence[Pack], most: int) -> Generator[Ended]:
-        """Keep at most so many packs in flight, and iterate over them with what came back."""
+    def _watch_room(self, client: Any) -> Callable[[], int]:
+        """Return a function that says how many packs may be in flight: workers come and go while a run goes on."""
+        counted, room = float("-inf"), 1
+
+        def find_room() -> int:
+            nonlocal counted, room
+            if time.monotonic() - counted >= _COUNT_S:
+                room = _PACKS_A_THREAD * max(self._count_threads(client), 1)
+                counted = time.monotonic()
+            return room
+
+        return find_room
+
+    def _send(self, client: Any, packs: Sequence[Pack], room: Callable[[], int]) -> Generator[Ended]:
+        """Keep as many packs in flight as there is room, and iterate over them with what came back."""
         from distributed import as_completed
 
         waiting, flying = list(reversed(packs)), {}
@@ -154,13 +172,13 @@ class Dask:
             finished.add(future)
 
         try:
-            while waiting and len(flying) < most:
+            while waiting and len(flying) < room():
                 send_next()
             for future in finished:
                 pack, told = flying.pop(future), _read_result(future)
                 # A result that is not released would be computed again when its worker is lost.
                 future.release()
-                if waiting:
+                while waiting and len(flying) < room():
                     send_next()
                 yield pack, told
         finally:
