@@ -10,13 +10,14 @@ from sqlalchemy import func, select
 
 from arena_making import ABOUT, FILE, MANIFEST, join, make_truth
 from neuroarena.competition import opening, runner
+from neuroarena.competition.answers import clip_answers
 from neuroarena.competition.arena import Arena, create_arena, open_arena
 from neuroarena.competition.boards import rank_track
 from neuroarena.competition.intake import submit
 from neuroarena.competition.opening import open_competition
 from neuroarena.competition.queue import claim, hand_on
 from neuroarena.competition.receipts import read_receipt
-from neuroarena.competition.scorer import score_table
+from neuroarena.competition.scorer import score_answers
 from neuroarena.competition.sealing import Questions, keep_sheet, seal_track
 from neuroarena.competition.tables import ANSWER, RUN
 from neuroarena.competition.worker import work
@@ -149,7 +150,8 @@ def test_every_part_is_clipped_to_its_own_range_of_labels(tmp_path, clock):
     far = make_truth()[["id"]].assign(number=5.0)
     far.loc[0, "number"] = 1e6
     row = {"track": "commands", "phase": "warm-up", "file": "far.parquet"}
-    found = {part: score_table(arena, row, part, far).value for part in ("speed", "mood")}
+    clipped = {part: clip_answers(arena, row, part, far) for part in ("speed", "mood")}
+    found = {part: units.value for part, units in score_answers(arena, row, clipped).items()}
     assert found == pytest.approx({"speed": 5 / 80, "mood": 1 / 80})
 
 

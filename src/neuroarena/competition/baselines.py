@@ -16,10 +16,9 @@ from neuroarena.competition.arena import Arena
 from neuroarena.competition.checking import ENDING, guess_kind
 from neuroarena.competition.constant_answers import answer_constantly
 from neuroarena.competition.intake import Post, check_received, insert_submission
-from neuroarena.competition.judging import Judgement
+from neuroarena.competition.judging import Judgement, judge_half
 from neuroarena.competition.phases import Phase
 from neuroarena.competition.queue import claim
-from neuroarena.competition.scorer import judge_half
 from neuroarena.competition.states import TERMINAL
 from neuroarena.competition.tables import PUBLIC_SCORE, RUN, SUBMISSION, TEAM
 from neuroarena.competition.teams import add_team

@@ -10,8 +10,8 @@ from sqlalchemy import Connection, select
 
 from neuroarena.board import Board, Entry, Rules
 from neuroarena.competition.arena import Arena
+from neuroarena.competition.judging import select_half
 from neuroarena.competition.phases import Phase
-from neuroarena.competition.scorer import select_half
 from neuroarena.competition.tables import EVENT, PUBLIC_SCORE, RUN, SUBMISSION, TEAM
 from neuroarena.competition.times import format_utc
 from neuroarena.errors import InputError, NeuroarenaError

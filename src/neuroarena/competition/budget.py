@@ -12,7 +12,7 @@ from neuroarena.competition.arena import Arena
 from neuroarena.competition.baselines import judge_baselines
 from neuroarena.competition.judging import find_chance
 from neuroarena.competition.phases import Phase
-from neuroarena.competition.scorer import read_step
+from neuroarena.competition.showing import read_step
 from neuroarena.errors import InputError
 from neuroarena.evaluation.levels import score_bounds
 from neuroarena.scoring import Manifest

@@ -12,8 +12,8 @@ from neuroarena.board import Board, Entry, Rules
 from neuroarena.competition.arena import Arena
 from neuroarena.competition.boards import make_entries, read_scored, read_units
 from neuroarena.competition.documents import list_missing_documents
+from neuroarena.competition.judging import judge_half
 from neuroarena.competition.prizes import find_prize_problems
-from neuroarena.competition.scorer import judge_half
 from neuroarena.competition.tables import AUDIT
 from neuroarena.errors import InputError
 

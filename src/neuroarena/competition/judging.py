@@ -6,7 +6,9 @@ import dataclasses
 import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from typing import Any
 
+from neuroarena.competition.arena import Arena
 from neuroarena.errors import InputError
 from neuroarena.evaluation.intervals import score_interval, score_standard_error
 from neuroarena.scoring import METRICS, Manifest, Overall, UnitScores
@@ -76,6 +78,50 @@ def judge(
     error = _overall_error(units, manifests, overall) if with_error else None
     value, chance = float(overall.combine(values)), find_chance(manifests, overall)
     return Judgement(value, None, error, n_units, values, "overall", first.sign, chance)
+
+
+def judge_half(
+    arena: Arena,
+    row: Mapping[str, Any],
+    units: Mapping[str, UnitScores],
+    half: str | None = "public",
+    *,
+    with_interval: bool = True,
+    with_error: bool = True,
+) -> Judgement:
+    """Judge the scores of one half of the people, or of all where there are no halves or `half` is None.
+
+    A half that has too few people for a standard error of its own gets that of all, scaled to its number of units.
+    """
+    sheet = arena.sheet(row["track"], row["phase"])
+    kept = units if half is None else select_half(arena, sheet, units, half)
+    manifests, overall = arena.manifests(sheet), arena.overall(sheet)
+    judged = judge(kept, manifests, overall, with_interval=with_interval, with_error=with_error)
+    if not with_error or judged.standard_error is not None or half is None:
+        return judged
+    whole = judge(units, manifests, overall, with_interval=False)
+    if whole.standard_error is None:
+        return judged
+    error = whole.standard_error * math.sqrt(whole.n_units / judged.n_units)
+    return dataclasses.replace(judged, standard_error=error)
+
+
+def judge_shown(arena: Arena, row: Mapping[str, Any], units: Mapping[str, UnitScores]) -> Judgement:
+    """Judge what a phase may show: no interval where nothing is shown, an error only where a baseline sets a step."""
+    blind = arena.competition.phase(row["phase"]).display == "blind"
+    sets_step = row["baseline"] == "real"
+    return judge_half(arena, row, units, with_interval=not blind, with_error=sets_step)
+
+
+def select_half(
+    arena: Arena, sheet: str, units: Mapping[str, UnitScores], half: str
+) -> dict[str, UnitScores]:
+    """Return the unit scores of one half of the people, or all where there are no halves."""
+    kept = {}
+    for part, scored in units.items():
+        mine = arena.vault.public_units(sheet, part, "public" if half == "public" else "final")
+        kept[part] = scored if mine is None else keep_units(scored, mine)
+    return kept
 
 
 def find_chance(manifests: Mapping[str, Manifest], overall: Overall | None) -> float | None:

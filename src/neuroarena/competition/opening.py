@@ -7,7 +7,7 @@ from typing import Any
 from neuroarena.competition.arena import Arena, read_about, write_about
 from neuroarena.competition.baselines import find_baseline_problems
 from neuroarena.competition.events import append_event
-from neuroarena.competition.scorer import read_step
+from neuroarena.competition.showing import read_step
 from neuroarena.competition.vault_shelves import SchemaShelf, refuse_reader
 from neuroarena.errors import InputError
 

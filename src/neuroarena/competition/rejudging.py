@@ -6,9 +6,12 @@ from typing import Any
 
 from sqlalchemy import select
 
+from neuroarena.competition.answers import read_answers
 from neuroarena.competition.arena import Arena
 from neuroarena.competition.events import append_event
-from neuroarena.competition.scorer import judge_shown, publish_score, score_answers
+from neuroarena.competition.judging import judge_shown
+from neuroarena.competition.scorer import score_answers
+from neuroarena.competition.showing import publish_score
 from neuroarena.competition.tables import PUBLIC_SCORE, RUN, SUBMISSION
 from neuroarena.scoring import SCORER_VERSION
 
@@ -27,7 +30,7 @@ def rejudge(arena: Arena, track: str | None = None) -> int:
     """
     done = 0
     for row in _list_unjudged(arena, track):
-        units = score_answers(arena, row, row["run"])
+        units = score_answers(arena, row, read_answers(arena, row, row["run"]))
         for part, scored in units.items():
             arena.vault.keep_scores(row["run"], scored, part)
         judged = judge_shown(arena, row, units)

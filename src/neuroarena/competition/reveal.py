@@ -16,8 +16,8 @@ from neuroarena import atomic
 from neuroarena.competition.arena import Arena, read_about, write_about
 from neuroarena.competition.boards import read_scored, read_units
 from neuroarena.competition.events import append_event
+from neuroarena.competition.judging import judge_half
 from neuroarena.competition.orders import derive_seed
-from neuroarena.competition.scorer import judge_half
 from neuroarena.competition.tables import RUN, SUBMISSION
 from neuroarena.errors import InputError
 

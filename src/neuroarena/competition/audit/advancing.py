@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlalchemy import select
 
+from neuroarena.competition.answers import read_kept_answers
 from neuroarena.competition.arena import Arena
 from neuroarena.competition.audit.claims import Claim, find_claim, join_scores
 from neuroarena.competition.audit.records import AuditRecord, Hashes, ReplayRecord, keep_record
@@ -17,7 +18,7 @@ from neuroarena.competition.audit.verdicts import conclude_audits
 from neuroarena.competition.events import append_event
 from neuroarena.competition.intake import read_submission
 from neuroarena.competition.queue import Job, change_state
-from neuroarena.competition.scorer import score_kept
+from neuroarena.competition.scorer import score_answers
 from neuroarena.competition.states import TERMINAL
 from neuroarena.competition.tables import AUDIT, RUN
 from neuroarena.errors import NeuroarenaError
@@ -43,7 +44,8 @@ def score_replayed(arena: Arena, job: Job) -> None:
     failed = found.get("failed")
     if failed is None:
         by_code = found["makes"] == "code"
-        for part, scored in score_kept(arena, row, job.run, by_code=by_code).items():
+        answers = read_kept_answers(arena, row, job.run, by_code=by_code)
+        for part, scored in score_answers(arena, row, answers).items():
             arena.vault.keep_scores(job.run, scored, part)
     with arena.store.writing() as connection:
         now = arena.store.clock(connection)
