@@ -47,7 +47,7 @@ start = "2026-03-10 00:00 UTC"
 end = "2026-03-20 00:00 UTC"
 sealed = true
 display = "ladder"
-step = 0.1
+step = 0.02
 per_day = 2
 """
 
@@ -96,11 +96,15 @@ def make_truth(n_units: int = 8, per_unit: int = 10) -> pd.DataFrame:
     )
 
 
-def write_answers(path: Path, wrong: int = 0, model: str = "ours") -> Path:
-    """Write a submission with the first `wrong` rows of every unit wrong."""
-    truth = make_truth()
+# So many questions a unit that a tenth more right answers are told from luck, whatever the secret draws.
+MANY = 400
+
+
+def write_answers(path: Path, wrong: int = 0, model: str = "ours", per_unit: int = 10) -> Path:
+    """Write a submission with the first `wrong` of every ten rows of every unit wrong."""
+    truth = make_truth(per_unit=per_unit)
     other = {"left": "right", "right": "left"}
-    number = truth["id"].str.split("-").str[1].astype(int)
+    number = truth["id"].str.split("-").str[1].astype(int) % 10
     label = [other[t] if n < wrong else t for t, n in zip(truth["target"], number, strict=True)]
     table = pd.DataFrame({"id": truth["id"], "label": label})
     write_submission(path, table, MANIFEST, model=model, contact="a@example.org")
@@ -108,30 +112,36 @@ def write_answers(path: Path, wrong: int = 0, model: str = "ours") -> Path:
 
 
 def make_arena(
-    folder: Path, clock: Callable[..., datetime.datetime], text: str = FILE, database: str = EMBEDDED
+    folder: Path,
+    clock: Callable[..., datetime.datetime],
+    text: str = FILE,
+    database: str = EMBEDDED,
+    per_unit: int = 10,
 ) -> Arena:
     """Make an open competition in a folder; on SQLite and a set clock it is a copy of one that was made before."""
     if database != EMBEDDED or not isinstance(clock, Clock):
-        return _make_anew(folder, clock, text, database)
+        return _make_anew(folder, clock, text, database, per_unit)
     (folder / "spring.toml").write_text(text)
-    shutil.copytree(_keep_arena(text, clock.now), folder / "arena")
+    shutil.copytree(_keep_arena(text, clock.now, per_unit), folder / "arena")
     return open_arena(folder / "arena", clock)
 
 
 @functools.cache
-def _keep_arena(text: str, now: datetime.datetime) -> Path:
+def _keep_arena(text: str, now: datetime.datetime, per_unit: int) -> Path:
     """Return the folder of a competition to copy: making its tables takes longer than most tests do with them."""
-    made = _make_anew(make_place(), lambda connection: now, text, EMBEDDED)
+    made = _make_anew(make_place(), lambda connection: now, text, EMBEDDED, per_unit)
     made.store.close()
     return made.folder
 
 
-def _make_anew(folder: Path, clock: Callable[..., datetime.datetime], text: str, database: str) -> Arena:
+def _make_anew(
+    folder: Path, clock: Callable[..., datetime.datetime], text: str, database: str, per_unit: int
+) -> Arena:
     (folder / "spring.toml").write_text(text)
     create_arena(folder / "arena", folder / "spring.toml", database).store.close()
     made = open_arena(folder / "arena", clock)
     for sheet in made.competition.sheets():
-        keep_truth(made, sheet, make_truth(), MANIFEST, ABOUT)
+        keep_truth(made, sheet, make_truth(per_unit=per_unit), MANIFEST, ABOUT)
     open_competition(made, accept_one_user=True, without_baselines=True)
     return made
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from arena_making import join, write_answers
+from arena_making import MANY, join, make_arena, write_answers
 from neuroarena.competition.boards import list_shown, rank_track
 from neuroarena.competition.intake import submit
 from neuroarena.competition.times import parse_time
@@ -12,9 +12,10 @@ from neuroarena.competition.worker import work
 from neuroarena.errors import InputError
 
 
-def hand_in(arena, clock, folder, team_token, wrong, time):
+def hand_in(arena, clock, folder, team_token, wrong, time, per_unit=10):
     clock.set(time)
-    submit(arena, team_token, "commands", write_answers(folder / "mine.parquet", wrong=wrong))
+    answers = write_answers(folder / "mine.parquet", wrong=wrong, per_unit=per_unit)
+    submit(arena, team_token, "commands", answers)
     work(arena, until_idle=True)
 
 
@@ -33,12 +34,13 @@ def test_a_board_can_be_drawn_as_of_any_time(arena, clock, tmp_path):
     assert now.simulated
 
 
-def test_a_sealed_board_ranks_the_values_that_were_shown(arena, clock, tmp_path):
+def test_a_sealed_board_ranks_the_values_that_were_shown(clock, tmp_path):
+    arena = make_arena(tmp_path, clock, per_unit=MANY)
     reds, blues, greens = (join(arena, name) for name in ("reds", "blues", "greens"))
-    hand_in(arena, clock, tmp_path, reds, 2, "2026-03-10 12:00 UTC")
-    hand_in(arena, clock, tmp_path, reds, 2, "2026-03-10 13:00 UTC")
-    hand_in(arena, clock, tmp_path, blues, 2, "2026-03-11 12:00 UTC")
-    hand_in(arena, clock, tmp_path, greens, 4, "2026-03-12 12:00 UTC")
+    hand_in(arena, clock, tmp_path, reds, 2, "2026-03-10 12:00 UTC", MANY)
+    hand_in(arena, clock, tmp_path, reds, 2, "2026-03-10 13:00 UTC", MANY)
+    hand_in(arena, clock, tmp_path, blues, 2, "2026-03-11 12:00 UTC", MANY)
+    hand_in(arena, clock, tmp_path, greens, 4, "2026-03-12 12:00 UTC", MANY)
     rows = list_shown(arena, "commands", "sealed")
     assert [(row["rank"], row["team"], row["shown"], row["scored"]) for row in rows] == [
         (1, "blues", pytest.approx(0.8), 1),

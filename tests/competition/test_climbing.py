@@ -1,8 +1,9 @@
-"""A participant who spends the whole cap on climbing a ladder wins luck, which is stated before and counted nowhere."""
+"""A participant who spends the whole cap on climbing a ladder, or begins far below it, is told one sentence."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -10,8 +11,8 @@ import pytest
 
 from arena_making import ABOUT, FILE, MANIFEST, Clock, join
 from neuroarena.competition.arena import Arena, create_arena, open_arena
-from neuroarena.competition.baselines import judge_baselines, submit_baseline
-from neuroarena.competition.budget import count_all_attempts, measure_budgets
+from neuroarena.competition.baselines import submit_baseline
+from neuroarena.competition.budget import measure_budgets
 from neuroarena.competition.configuration import read_competition
 from neuroarena.competition.intake import submit
 from neuroarena.competition.opening import open_competition
@@ -60,24 +61,23 @@ def make_people(people: int, each: int) -> pd.DataFrame:
     return pd.DataFrame({"id": ids, "fold": "all", "unit": names, "cluster": names})
 
 
-def hand_in(arena: Arena, token: str, folder: Path, answers: np.ndarray) -> float | None:
-    """Hand in answers, and return what the receipt shows of their score."""
+def hand_in(arena: Arena, token: str, folder: Path, answers: np.ndarray) -> dict[str, Any]:
+    """Hand in answers, and return what the receipt tells of their score."""
     manifest = arena.manifest("commands")
     (column,) = manifest.prediction_columns
     table = pd.DataFrame({"id": arena.ids("commands")["id"], column: answers})
     write_submission(folder / "a.parquet", table, manifest, model="m", contact="a@example.org")
     submission = submit(arena, token, "commands", folder / "a.parquet")
     work(arena, until_idle=True, duties=False)
-    shown: float | None = read_receipt(arena, token, submission)["score"]["shown"]
-    return shown
+    told: dict[str, Any] = read_receipt(arena, token, submission)["score"]
+    return told
 
 
 @pytest.mark.drill
-def test_a_climber_with_the_cap_of_the_ready_challenge_wins_luck_that_the_final_does_not_count(tmp_path):
+def test_a_climber_with_the_cap_of_the_ready_challenge_is_told_one_sentence(tmp_path):
     ready = read_competition(list_ready()["challenge2026"])
-    cap = count_all_attempts(ready.final_phase)
+    cap = ready.final_phase.all_attempts
     assert cap == 165
-    assert ready.halves is not None
     text = HEAD + PHASE.replace("STEP\n", "").replace("CAP", str(cap)) + "\n[halves]\n"
     rng = np.random.default_rng(11)
     truth = make_people(20, 100).assign(target=rng.choice(LABELS, 2000))
@@ -91,38 +91,32 @@ def test_a_climber_with_the_cap_of_the_ready_challenge_wins_luck_that_the_final_
         submit_baseline(arena, "commands", "sealed", name, file)  # type: ignore[arg-type]
         work(arena, until_idle=True, duties=False)
     token = join(arena, "reds")
-    best, rises = rng.choice(LABELS, 2000), 0
+    best, said = rng.choice(LABELS, 2000), set()
     for attempt in range(cap):
         flipped = rng.random(2000) < (0.2 if attempt else 0.0)
         tried = np.where(flipped, np.where(best == "left", "right", "left"), best)
-        if hand_in(arena, token, tmp_path, tried) is not None:
-            best, rises = tried, rises + 1
-        elif not rises:
-            best = rng.choice(LABELS, 2000)
+        score = hand_in(arena, token, tmp_path, tried)
+        said.add(score["sentence"])
+        best = tried if score["shown"] is not None else rng.choice(LABELS, 2000)
     (budget,) = measure_budgets(arena)
-    error = judge_baselines(arena, "commands", "sealed")["real"].standard_error
-    shown = truth["unit"].isin(arena.vault.public_units("commands"))
-    right = best == truth["target"].to_numpy()
-    assert budget.luck is not None
-    assert error is not None
-    assert 1 < rises <= budget.rises
-    # The attack works where it may, as far as `admin check` says, and knows nothing of the people who count.
-    assert 0.5 < right[shown].mean() < 0.5 + budget.luck + 3 * error
-    assert right[~shown].mean() == pytest.approx(0.5, abs=4 * np.sqrt(0.25 / 1000))
-    assert "the final ranking does not count it" in budget.sentence
+    assert budget.step is not None
+    assert said == {f"no better than guessing by the step of {budget.step:g} and by more than luck"}
+    # Somebody who knows something is shown it, from where the budget says.
+    assert budget.first == pytest.approx(0.5 + 1.25 * 4.3 * np.sqrt(0.25 / 1000), abs=0.04)
+    right = rng.random(2000) < 0.8
+    other = np.where(truth["target"] == "left", "right", "left")
+    score = hand_in(arena, join(arena, "blues"), tmp_path, np.where(right, truth["target"], other))
+    assert score["shown"] == pytest.approx(0.8, abs=0.06)
 
 
-def descend(folder: Path, manifest: Manifest) -> list[float | None]:
-    """Begin with one answer that is far off, come nearer by more than a step each time, and list what is shown."""
-    folder.mkdir()
+@pytest.mark.parametrize("chance", [1.0, None])
+def test_a_ladder_shows_no_descent_from_a_score_made_bad_on_purpose(tmp_path, chance):
+    # Each of these values would hold one label: far off, an error grows by the distance, and that holds the label.
     truth = make_people(8, 5).assign(target=np.random.default_rng(8).normal(size=40))
     text = HEAD + PHASE.replace("STEP", "step = 0.1").replace("CAP", "20")
-    arena = make_sealed(folder, text, truth, manifest)
-    token, answers = join(arena, "reds"), np.eye(40)
-    return [hand_in(arena, token, folder, (1000.0 - 100 * place) * answers[place]) for place in range(2)]
-
-
-def test_a_ladder_that_begins_at_chance_shows_no_descent_from_a_score_made_bad_on_purpose(tmp_path):
-    # Each of these values holds one label: far off, an error grows by the distance, and the distance holds the label.
-    assert None not in descend(tmp_path / "bare", MEASURED.replace(chance=None))
-    assert descend(tmp_path / "ours", MEASURED) == [None] * 2
+    arena = make_sealed(tmp_path, text, truth, MEASURED.replace(chance=chance))
+    token, far = join(arena, "reds"), np.eye(40)
+    for place in range(2):
+        told = hand_in(arena, token, tmp_path, (1000.0 - 100 * place) * far[place])
+        assert told["shown"] is None
+        assert told["sentence"] == "no better than guessing by the step of 0.1 and by more than luck"

@@ -143,7 +143,7 @@ def test_times_are_quoted_and_converted_from_aoe(open_bundle):
 def test_a_phase_that_follows_at_once_starts_later_than_the_one_before_ends(tmp_path):
     text = FILE.replace("2026-03-10 00:00 UTC", "2026-03-08 23:59:59 AoE")
     text = text.replace('[tracks.sheets.sealed]\nsplit = "sealed"\n', "")
-    text = text.replace('sealed = true\ndisplay = "ladder"\nstep = 0.1\n', "")
+    text = text.replace('sealed = true\ndisplay = "ladder"\nstep = 0.02\n', "")
     arena = make_arena(tmp_path, Clock("2026-03-02 12:00 UTC"), text)
     (bundle,) = write_bundles(arena, tmp_path / "out")
     assert complaints(bundle.file.read_bytes()) == []

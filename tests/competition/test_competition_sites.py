@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from arena_making import FILE, join, make_arena, write_answers
+from arena_making import FILE, MANY, join, make_arena, write_answers
 from neuroarena.cli.site import build as build_command
 from neuroarena.competition.intake import submit
 from neuroarena.competition.keeping import export
@@ -32,7 +32,7 @@ audit = "Weights identity check"
 def played(tmp_path, clock):
     """A competition in whose sealed phase three teams have handed in; two took part in the warm-up."""
     text = FILE.replace('title = "Commands"\nbenchmark = "bci/commands"\n', SAID)
-    made = make_arena(tmp_path, clock, text)
+    made = make_arena(tmp_path, clock, text, per_unit=MANY)
     tokens = {name: join(made, name) for name in ("reds", "blues", "greens")}
     plays = [
         ("reds", 1, "2026-03-02 12:00 UTC"),
@@ -43,7 +43,8 @@ def played(tmp_path, clock):
     ]
     for team, wrong, time in plays:
         clock.set(time)
-        submit(made, tokens[team], "commands", write_answers(tmp_path / "mine.parquet", wrong=wrong))
+        answers = write_answers(tmp_path / "mine.parquet", wrong=wrong, per_unit=MANY)
+        submit(made, tokens[team], "commands", answers)
         work(made, until_idle=True)
     return made
 

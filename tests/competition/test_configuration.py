@@ -21,7 +21,7 @@ MISTAKES = {
         '"sealed" starts before "warm-up" has ended',
     ),
     "full scores of sealed truth": (
-        'display = "ladder"\nstep = 0.1',
+        'display = "ladder"\nstep = 0.02',
         'display = "full"',
         "which reveal labels",
     ),

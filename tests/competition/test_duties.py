@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import select
 
-from arena_making import FILE, join, make_arena, write_answers
+from arena_making import FILE, MANY, join, make_arena, write_answers
 from command_line import neuroarena_in
 from neuroarena.competition.boards import list_shown
 from neuroarena.competition.events import verify_events
@@ -21,8 +21,9 @@ from neuroarena.competition.worker import work
 from neuroarena.errors import InputError
 
 
-def hand_in(arena, token, folder, wrong) -> str:
-    submission = submit(arena, token, "commands", write_answers(folder / "mine.parquet", wrong=wrong))
+def hand_in(arena, token, folder, wrong, per_unit=10) -> str:
+    answers = write_answers(folder / "mine.parquet", wrong=wrong, per_unit=per_unit)
+    submission = submit(arena, token, "commands", answers)
     work(arena, until_idle=True, duties=False)
     return submission
 
@@ -59,12 +60,12 @@ def test_a_published_board_is_made_again_as_of_its_time(arena, token, clock, tmp
 
 def test_a_frozen_board_stays_as_it_was_until_the_phase_has_ended(tmp_path, clock):
     frozen = FILE.replace("per_day = 2", 'per_day = 2\nfrozen_from = "2026-03-15 00:00 UTC"')
-    arena = make_arena(tmp_path, clock, frozen)
+    arena = make_arena(tmp_path, clock, frozen, per_unit=MANY)
     token = join(arena, "reds")
     clock.set("2026-03-14 12:00 UTC")
-    hand_in(arena, token, tmp_path, 4)
+    hand_in(arena, token, tmp_path, 4, MANY)
     clock.set("2026-03-16 12:00 UTC")
-    hand_in(arena, token, tmp_path, 0)
+    hand_in(arena, token, tmp_path, 0, MANY)
     assert make_board(arena, "commands", "sealed", clock.now)["rows"][0]["shown"] == pytest.approx(0.6)
     clock.set("2026-03-20 00:00 UTC")
     assert make_board(arena, "commands", "sealed", clock.now)["rows"][0]["shown"] == 1.0

@@ -18,7 +18,7 @@ import pytest
 from sqlalchemy import func, select, text
 from sqlalchemy.exc import IntegrityError
 
-from arena_making import FILE, join, make_arena, write_answers
+from arena_making import FILE, MANY, join, make_arena, write_answers
 from neuroarena.competition import worker
 from neuroarena.competition.artifacts import Artifacts, DamagedArtifact
 from neuroarena.competition.boards import list_shown
@@ -167,11 +167,13 @@ def commands_with(mark: str) -> list[str]:
     return found
 
 
-def test_09_a_team_without_a_score_never_stands_on_top(arena, clock, tmp_path):
+def test_09_a_team_without_a_score_never_stands_on_top(clock, tmp_path):
+    arena = make_arena(tmp_path, clock, per_unit=MANY)
     tokens = {team: join(arena, team) for team in ("aaa", "zzz")}
     clock.set("2026-03-11 12:00 UTC")
     for team, wrong in (("zzz", 4), ("aaa", 5)):
-        submit(arena, tokens[team], "commands", write_answers(tmp_path / "mine.parquet", wrong=wrong))
+        answers = write_answers(tmp_path / "mine.parquet", wrong=wrong, per_unit=MANY)
+        submit(arena, tokens[team], "commands", answers)
     work(arena, until_idle=True)
     with arena.store.writing() as connection:
         runs = select(RUN.c.id).where(RUN.c.team == "aaa")

@@ -9,7 +9,7 @@ import threading
 import pytest
 from sqlalchemy import func, select
 
-from arena_making import FILE, join, make_arena, write_answers
+from arena_making import FILE, MANY, join, make_arena, write_answers
 from command_line import neuroarena_in
 from neuroarena.competition.events import BrokenChain, verify_events
 from neuroarena.competition.intake import submit
@@ -163,12 +163,14 @@ def test_a_store_of_another_version_is_refused(arena):
         open_store(arena.store.url)
 
 
-def test_the_ladder_shows_a_rise_by_a_step_and_nothing_else(arena, token, clock, tmp_path):
+def test_the_ladder_shows_a_rise_by_a_step_and_nothing_else(clock, tmp_path):
+    arena = make_arena(tmp_path, clock, per_unit=MANY)
+    token = join(arena, "reds")
     clock.set("2026-03-10 12:00 UTC")
     seen = []
     for wrong, day in ((4, 10), (3, 11), (3, 12), (4, 13), (1, 14)):
         clock.set(f"2026-03-{day} 12:00 UTC")
-        answers = write_answers(tmp_path / f"{day}.parquet", wrong=wrong)
+        answers = write_answers(tmp_path / f"{day}.parquet", wrong=wrong, per_unit=MANY)
         submission = submit(arena, token, "commands", answers)
         work(arena, until_idle=True)
         receipt = read_receipt(arena, token, submission)
@@ -178,7 +180,7 @@ def test_the_ladder_shows_a_rise_by_a_step_and_nothing_else(arena, token, clock,
     shutil.copy(answers, arena.folder)
     said = neuroarena_in(arena.folder, *shlex.split(receipt["replay"])[1:])
     assert said.returncode == 0, said.stderr
-    assert "accepted for bci/commands, 80 rows" in said.stdout
+    assert "accepted for bci/commands, 3200 rows" in said.stdout
     (arena.folder / answers.name).write_bytes(answers.read_bytes()[:-9])
     assert neuroarena_in(arena.folder, *shlex.split(receipt["replay"])[1:]).returncode == 2
     assert seen == [pytest.approx(0.6), pytest.approx(0.7), None, None, pytest.approx(0.9)]

@@ -43,7 +43,7 @@ def make_suite(
 ) -> Arena:
     text = FILE.replace('benchmark = "bci/commands"', f'benchmark = "bci"\nkinds = ["code"]\n{more}')
     # Without a step of the file's own, only a baseline could set one.
-    (folder / "spring.toml").write_text(text.replace("step = 0.1\n", "") if ladder else text)
+    (folder / "spring.toml").write_text(text.replace("step = 0.02\n", "") if ladder else text)
     create_arena(folder / "arena", folder / "spring.toml").store.close()
     arena = open_arena(folder / "arena", clock)
     for sheet in arena.competition.sheets():

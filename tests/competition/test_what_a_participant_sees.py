@@ -1,11 +1,10 @@
-"""Labels that cannot be had: what a participant sees is the same whatever the labels are, or says almost nothing."""
+"""Labels that cannot be had: what a participant sees is the same whatever the labels are."""
 
 from __future__ import annotations
 
 import hashlib
 import io
 import json
-import math
 import re
 import zipfile
 from pathlib import Path
@@ -23,11 +22,9 @@ from neuroarena.competition.audit.requests import list_audits
 from neuroarena.competition.boards import list_shown
 from neuroarena.competition.codabench.bundle import write_bundles
 from neuroarena.competition.intake import submit
-from neuroarena.competition.judging import Judgement
 from neuroarena.competition.opening import open_competition
 from neuroarena.competition.receipts import list_submissions, read_receipt
 from neuroarena.competition.sealing import keep_truth
-from neuroarena.competition.views import choose_step, public_view
 from neuroarena.competition.worker import work
 from neuroarena.errors import InputError
 from neuroarena.scoring import Manifest, write_submission
@@ -159,15 +156,14 @@ def test_a_blind_phase_looks_the_same_whatever_the_labels_are(tmp_path):
     assert '"refused"' in first
 
 
-def test_a_ladder_shows_labels_in_nothing_but_the_shown_value(tmp_path):
+def test_a_ladder_looks_the_same_whatever_the_labels_are_to_a_team_that_knows_nothing(tmp_path):
     seen = [
         everything_seen(make_sealed(tmp_path / f"a{seed}", LADDER, random_truth(seed)), tmp_path / f"s{seed}")
         for seed in (1, 2)
     ]
-    shown = ("shown", "shown_score", "interval", "sentence", "score", "rank")
-    first, second = (without_randomness(each, *shown) for each in seen)
+    first, second = (without_randomness(each) for each in seen)
     assert first == second
-    assert without_randomness(seen[0]) != without_randomness(seen[1])
+    assert "no better than guessing by the step of 0.05 and by more than luck" in first
 
 
 def values_shown(receipts: list[dict[str, Any]]) -> list[float | None]:
@@ -195,7 +191,7 @@ def test_random_answers_over_the_whole_cap_find_labels_in_full_scores_and_not_on
     full = attack_by_votes(make_sealed(tmp_path / "full", FULL, truth), tmp_path / "f", 150)
     ladder = attack_by_votes(make_sealed(tmp_path / "ladder", LADDER, truth), tmp_path / "l", 150)
     assert full > 0.8
-    assert ladder < 0.7
+    assert ladder == pytest.approx(0.5, abs=0.17)  # three standard deviations of 80 guesses
 
 
 def find_label_by_difference(arena: Arena, folder: Path) -> list[str | None]:
@@ -247,39 +243,6 @@ def test_the_order_of_published_ids_is_their_alphabet(tmp_path):
     by_label = truth.sort_values(["target", "id"])
     arena = make_sealed(tmp_path / "a", LADDER, by_label)
     assert arena.ids("commands")["id"].tolist() == sorted(truth["id"])
-
-
-def climb(display: str, attempts: int, seed: int) -> tuple[float, float]:
-    """Change forty answers at a time, keep what is shown to be better, and return the accuracy on each half.
-
-    The cleverest attack on a ladder that was found: every rise that is shown is a step that was really made.
-    """
-    rng = np.random.default_rng(seed)
-    labels, best = rng.integers(0, 2, 400), rng.integers(0, 2, 400)
-    board = np.arange(400) < 200
-    step = choose_step(math.sqrt(0.25 / 200)) if display == "ladder" else None
-    shown = None
-    for attempt in range(attempts):
-        tried = best.copy()
-        if attempt:
-            tried[rng.choice(200, 40, replace=False)] ^= 1
-            tried[200 + rng.choice(200, 40, replace=False)] ^= 1
-        value = float(np.mean(tried[board] == labels[board]))
-        judged = Judgement(value, None, None, 20, {"": value}, "accuracy", 1.0)
-        view = public_view(judged, display, step, shown)
-        if view.shown is not None and (shown is None or view.shown > shown):
-            best, shown = tried, view.shown
-    return float(np.mean(best[board] == labels[board])), float(np.mean(best[~board] == labels[~board]))
-
-
-def test_climbing_a_ladder_gains_a_little_on_the_shown_half_and_nothing_on_the_other():
-    few, many = ([climb("ladder", attempts, seed) for seed in range(60)] for attempts in (20, 155))
-    full = [climb("full", 155, seed) for seed in range(60)]
-    assert np.mean(few, axis=0)[0] < 0.59
-    assert np.mean(many, axis=0)[0] < np.mean(full, axis=0)[0] - 0.02
-    assert np.mean(many, axis=0)[0] < 0.63
-    for played in (few, many, full):
-        assert np.mean(played, axis=0)[1] == pytest.approx(0.5, abs=0.015)
 
 
 NUMBER = Manifest.model_validate(

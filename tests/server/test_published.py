@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy import select
 from starlette.testclient import TestClient
 
-from arena_making import Clock, join, make_arena, write_answers
+from arena_making import MANY, Clock, join, make_arena, write_answers
 from neuroarena.competition import submit, work
 from neuroarena.competition.arena import Arena, write_about
 from neuroarena.competition.keeping import upgrade_arena
@@ -196,9 +196,9 @@ def test_an_edition_that_was_never_finished_is_never_shown(arena: Arena, client:
 
 def test_nothing_of_a_sealed_phase_is_in_any_page(tmp_path: Path):
     clock = Clock("2026-03-11 12:00 UTC")
-    arena = make_arena(tmp_path, clock)
+    arena = make_arena(tmp_path, clock, per_unit=MANY)
     token = join(arena, "reds")
-    submit(arena, token, "commands", write_answers(tmp_path / "a.parquet", 3))
+    submit(arena, token, "commands", write_answers(tmp_path / "a.parquet", 3, per_unit=MANY))
     work(arena, until_idle=True)
     publish_everything(arena)
     pages = read_pages(arena)

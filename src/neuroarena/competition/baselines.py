@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import tempfile
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
@@ -80,6 +80,18 @@ def judge_baselines(
 
     `half` is the half of the people that is looked at, where there are halves; None for all of them.
     """
+    found = {}
+    for name, row in find_scored_baselines(arena, track, phase).items():
+        parts = arena.parts(arena.sheet(track, phase))
+        units = {part: arena.vault.read_scores(row["run"], row["scorer_version"], part) for part in parts}
+        there = {part: scored for part, scored in units.items() if scored is not None}
+        if len(there) == len(units):
+            found[name] = judge_half(arena, row, there, half)
+    return found
+
+
+def find_scored_baselines(arena: Arena, track: str, phase: str) -> dict[str, dict[str, Any]]:
+    """Return submission, run and scorer version of the baselines of a track and phase, the last of each kind."""
     asked = (
         select(SUBMISSION, PUBLIC_SCORE.c.run, PUBLIC_SCORE.c.scorer_version)
         .join(RUN, RUN.c.submission == SUBMISSION.c.id)
@@ -88,15 +100,7 @@ def judge_baselines(
         .order_by(PUBLIC_SCORE.c.at)
     )
     with arena.store.reading() as connection:
-        rows = [dict(row) for row in connection.execute(asked).mappings()]
-    found = {}
-    for row in rows:
-        parts = arena.parts(arena.sheet(track, phase))
-        units = {part: arena.vault.read_scores(row["run"], row["scorer_version"], part) for part in parts}
-        there = {part: scored for part, scored in units.items() if scored is not None}
-        if len(there) == len(units):
-            found[row["baseline"]] = judge_half(arena, row, there, half)
-    return found
+        return {row["baseline"]: dict(row) for row in connection.execute(asked).mappings()}
 
 
 def find_baseline_problems(arena: Arena, track: str, phase: Phase) -> list[str]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from neuroarena.competition.arena import Arena
+from neuroarena.competition.halves import Half
 from neuroarena.errors import InputError
 from neuroarena.evaluation.intervals import score_interval, score_standard_error
 from neuroarena.scoring import METRICS, Manifest, Overall, UnitScores
@@ -117,11 +118,24 @@ def select_half(
     arena: Arena, sheet: str, units: Mapping[str, UnitScores], half: str
 ) -> dict[str, UnitScores]:
     """Return the unit scores of one half of the people, or all where there are no halves."""
-    kept = {}
+    return keep_half(units, find_half(arena, sheet, half))
+
+
+def find_half(arena: Arena, sheet: str, half: str = "public") -> dict[str, frozenset[str] | None]:
+    """Return the units of one half of the people, part by part; None where there are no halves."""
+    name: Half = "public" if half == "public" else "final"
+    return {part: arena.vault.public_units(sheet, part, name) for part in arena.parts(sheet)}
+
+
+def keep_half(
+    units: Mapping[str, UnitScores], kept: Mapping[str, frozenset[str] | None]
+) -> dict[str, UnitScores]:
+    """Return the scores of some units of every part only; None keeps all."""
+    found = {}
     for part, scored in units.items():
-        mine = arena.vault.public_units(sheet, part, "public" if half == "public" else "final")
-        kept[part] = scored if mine is None else keep_units(scored, mine)
-    return kept
+        mine = kept[part]
+        found[part] = scored if mine is None else keep_units(scored, mine)
+    return found
 
 
 def find_chance(manifests: Mapping[str, Manifest], overall: Overall | None) -> float | None:

@@ -79,3 +79,12 @@ class Phase(Part):
     def stated_step(self, track: str) -> float | None:
         """Return the step of the ladder that the file states for a track; None when the baseline sets it."""
         return self.steps.get(track, self.step)
+
+    @property
+    def all_attempts(self) -> int | None:
+        """How many attempts a team has in this phase, on all UTC days that it touches; None for no cap."""
+        last = self.end - datetime.timedelta(microseconds=1)
+        days = (last.date() - self.start.date()).days + 1
+        by_day = None if self.per_day is None else self.per_day * days
+        caps = [cap for cap in (by_day, self.in_total) if cap is not None]
+        return min(caps) if caps else None

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import datetime
+from functools import partial
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import Connection, select
 
 from neuroarena.competition.answers import read_answers
 from neuroarena.competition.arena import Arena
 from neuroarena.competition.events import append_event
-from neuroarena.competition.judging import judge_shown
 from neuroarena.competition.scorer import score_answers
-from neuroarena.competition.showing import publish_score
+from neuroarena.competition.showing import show_score
 from neuroarena.competition.tables import PUBLIC_SCORE, RUN, SUBMISSION
 from neuroarena.scoring import SCORER_VERSION
 
@@ -30,18 +31,17 @@ def rejudge(arena: Arena, track: str | None = None) -> int:
     """
     done = 0
     for row in _list_unjudged(arena, track):
-        units = score_answers(arena, row, read_answers(arena, row, row["run"]))
+        answers = read_answers(arena, row, row["run"])
+        units = score_answers(arena, row, answers)
         for part, scored in units.items():
             arena.vault.keep_scores(row["run"], scored, part)
-        judged = judge_shown(arena, row, units)
-        with arena.store.writing(f"team:{row['team']}") as connection:
-            now = arena.store.clock(connection)
-            publish_score(connection, now, arena, row, row["run"], SCORER_VERSION, judged)
-            append_event(
-                connection, now, "scorer", "rejudged", row["run"], {"scorer_version": SCORER_VERSION}
-            )
+        show_score(arena, row, row["run"], units, answers, partial(_note, row["run"]))
         done += 1
     return done
+
+
+def _note(run: str, connection: Connection, now: datetime.datetime) -> None:
+    append_event(connection, now, "scorer", "rejudged", run, {"scorer_version": SCORER_VERSION})
 
 
 def _list_unjudged(arena: Arena, track: str | None) -> list[dict[str, Any]]:

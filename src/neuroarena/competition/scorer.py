@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
+from sqlalchemy import Connection
 
 from neuroarena.competition.answers import read_answers
 from neuroarena.competition.arena import Arena
 from neuroarena.competition.intake import read_submission
-from neuroarena.competition.judging import judge_shown
 from neuroarena.competition.queue import Job, change_state
-from neuroarena.competition.showing import publish_score
+from neuroarena.competition.showing import show_score
 from neuroarena.scoring import UnitScores, score
 
 
@@ -28,14 +29,15 @@ def score_run(arena: Arena, job: Job) -> None:
         When another worker has taken the run over.
     """
     row = read_submission(arena, job.submission)
-    units = score_answers(arena, row, read_answers(arena, row, job.run))
+    answers = read_answers(arena, row, job.run)
+    units = score_answers(arena, row, answers)
     for part, scored in units.items():
         arena.vault.keep_scores(job.run, scored, part)
-    judged = judge_shown(arena, row, units)
-    with arena.store.writing(f"team:{job.team}") as connection:
-        now = arena.store.clock(connection)
+
+    def note(connection: Connection, now: datetime.datetime) -> None:
         change_state(connection, now, job, "scored")
-        publish_score(connection, now, arena, row, job.run, next(iter(units.values())).scorer_version, judged)
+
+    show_score(arena, row, job.run, units, answers, note)
 
 
 def score_answers(

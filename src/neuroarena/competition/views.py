@@ -34,19 +34,50 @@ class PublicView:
     sentence: str
 
 
-def public_view(judged: Judgement, display: Display, step: float | None, best: float | None) -> PublicView:
+@dataclass(frozen=True)
+class Best:
+    """The best that a team was shown on a track in a phase, and where it came from."""
+
+    value: float
+    run: str
+    submission: str
+
+
+@dataclass(frozen=True)
+class Luck:
+    """What a score must exceed before it is told from luck.
+
+    Attributes
+    ----------
+    start : float
+        Where the rise begins: the exact score of the team's best that was shown, or what guessing scores.
+    rise : float
+        How far luck comes from there; at least 0.
+    factor : float
+        By how much this rise and the step of the ladder are multiplied for this submission; at least 1.
+    """
+
+    start: float
+    rise: float
+    factor: float
+
+
+def public_view(
+    judged: Judgement, display: Display, step: float | None, best: float | None, luck: Luck | None = None
+) -> PublicView:
     """Return what may be known of a score.
 
     Parameters
     ----------
     judged : Judgement
     display : {"full", "ladder", "blind"}
-        All of it; only a rise by a step, rounded to the step, and at first what is not worse than chance; or nothing
-        until the reveal.
+        All of it; only a rise by a step, rounded to the step; or nothing until the reveal.
     step : float or None
         Of the ladder.
     best : float or None
         The best value that was shown to this team on this track in this phase.
+    luck : Luck or None
+        What a rise must exceed besides; None where no labels are at stake.
     """
     if display == "blind":
         return _without(judged, "scored; the value is shown at the reveal")
@@ -62,11 +93,11 @@ def public_view(judged: Judgement, display: Display, step: float | None, best: f
         return PublicView(judged.value, low, high, judged.n_units, parts, sentence)
     if step is None:
         raise ValueError("a ladder has a step")
-    # A ladder begins at chance: from a score made bad on purpose, a team could be shown any number of rises.
-    if best is None and judged.chance is not None and judged.sign * (judged.value - judged.chance) < -_ALMOST:
-        return _without(judged, f"worse than chance, {judged.chance:.4g}")
-    if best is not None and judged.sign * (judged.value - best) < step - _ALMOST:
-        return _without(judged, f"no better than {best:g} by the step of {step:g}")
+    if not _rises(judged, judged.value, step, best, luck):
+        # One sentence for every reason: which of them it was would tell something about labels.
+        beyond = "" if luck is None else " and by more than luck"
+        than = "guessing" if best is None else f"{best:g}"
+        return _without(judged, f"no better than {than} by the step of {step:g}{beyond}")
     shown = _round_to(judged.value, step)
     if low is not None and high is not None:
         low, high = _clean(math.floor(low / step) * step), _clean(math.ceil(high / step) * step)
@@ -86,6 +117,21 @@ def choose_step(standard_error: float) -> float:
     digits = 1 - math.floor(math.log10(standard_error))
     scaled = math.ceil(standard_error * 10**digits - _ALMOST)
     return round(scaled / 10**digits, max(digits, 0)) if digits >= 0 else float(scaled * 10**-digits)
+
+
+def _rises(judged: Judgement, value: float, step: float, best: float | None, luck: Luck | None) -> bool:
+    """Return whether a score has risen enough to be shown; a ladder begins at chance, where that is stated.
+
+    From a score made bad on purpose, a team could otherwise be shown any number of rises.
+    """
+    if luck is None:
+        start = judged.chance if best is None else best
+        needed = 0.0 if best is None else step
+        return start is None or judged.sign * (value - start) >= needed - _ALMOST
+    start = luck.start if best is None else best
+    by_step = judged.sign * (value - start) >= luck.factor * step
+    by_luck = judged.sign * (value - luck.start) >= luck.factor * luck.rise
+    return by_step and by_luck
 
 
 def _without(judged: Judgement, sentence: str) -> PublicView:

@@ -14,7 +14,7 @@ from neuroarena.scoring.files import read_metadata, read_predictions, write_pred
 from neuroarena.scoring.manifest import Manifest, StreamRule, higher_is_better, manifests_from_toml
 from neuroarena.scoring.metrics import METRICS, Metric, WholeTable
 from neuroarena.scoring.overalls import Overall
-from neuroarena.scoring.score import SCORER_VERSION, score
+from neuroarena.scoring.score import SCORER_VERSION, Aligned, align, score, score_aligned
 from neuroarena.scoring.submissions import (
     Submission,
     check_name,
@@ -29,6 +29,7 @@ __all__ = [
     "COMBINERS",
     "METRICS",
     "SCORER_VERSION",
+    "Aligned",
     "Combiner",
     "Manifest",
     "Metric",
@@ -37,6 +38,7 @@ __all__ = [
     "Submission",
     "UnitScores",
     "WholeTable",
+    "align",
     "check_metadata",
     "check_name",
     "check_possible",
@@ -53,6 +55,7 @@ __all__ = [
     "read_words",
     "reported_value",
     "score",
+    "score_aligned",
     "submission_words",
     "track_score",
     "write_predictions",

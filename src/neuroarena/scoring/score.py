@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import pandas as pd
 
@@ -57,9 +59,38 @@ def score(
     >>> score(predictions, truth, manifest).value
     0.5
     """
+    return score_aligned(align(predictions, truth, manifest, source))
+
+
+@dataclass(frozen=True)
+class Aligned:
+    """Predictions that were checked, one for every row of a checked truth and in its order.
+
+    Attributes
+    ----------
+    values : ndarray
+        (n,) or (n, columns), as metrics take them.
+    truth : Truth
+    manifest : Manifest
+    """
+
+    values: np.ndarray
+    truth: Truth
+    manifest: Manifest
+
+
+def align(
+    predictions: pd.DataFrame, truth: pd.DataFrame, manifest: Manifest, source: str = "predictions"
+) -> Aligned:
+    """Check predictions and truth, and put both into one order: the first half of :func:`score`."""
     checked = read_truth(truth, manifest)
-    values = align_predictions(predictions, checked, manifest, source)
-    table, directions = _table(values, checked, manifest)
+    return Aligned(align_predictions(predictions, checked, manifest, source), checked, manifest)
+
+
+def score_aligned(aligned: Aligned) -> UnitScores:
+    """Score predictions that are aligned already, unit by unit: the second half of :func:`score`."""
+    manifest = aligned.manifest
+    table, directions = _table(aligned.values, aligned.truth, manifest)
     return UnitScores(
         table=table,
         name=manifest.name,
