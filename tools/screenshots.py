@@ -1,9 +1,10 @@
-"""Draw the pictures of the documentation anew with a real browser, into docs/images.
+"""Draw the pictures of the documentation anew with a real browser, into docs/images, and the README's docs/report.png.
 
     python tools/screenshots.py      (make screenshots)
 
-The pictures of a competition show the simulated one of ``neuroarena serve --demo``; those of a site show the published
-submissions of Neuroprobe in ``../shared/data``, and are left as they are where these are missing.
+The README's picture shows the report of ``neuroarena demo``, and those of a competition the simulated one of
+``neuroarena serve --demo``. Those of a site show the published submissions of Neuroprobe in ``../shared/data``, and are
+left as they are where these are missing.
 """
 
 from __future__ import annotations
@@ -44,6 +45,11 @@ def main() -> None:
                 ("site-phone", board, "light", PHONE),
             ):
                 _draw(browser, name, (folder / "site" / address).as_uri(), scheme, size)
+        subprocess.run(
+            [sys.executable, "-m", "neuroarena", "demo"], cwd=folder, check=True, stdout=subprocess.DEVNULL
+        )
+        report = (folder / "demo-results" / "report.html").as_uri()
+        _draw(browser, "../report", report, "light", {"width": 1440, "height": 1735})
         made = make_demonstration(folder / "arena")
         with _serving(made) as address:
             _draw(browser, "competition-overview", f"{address}/", "light", {"width": 1280, "height": 1250})
