@@ -52,6 +52,8 @@ def test_kinds_are_told_apart_by_features_and_by_parameters_that_are_words():
     benchmark, named = toy_benchmark(), [("a", Mean()), ("b", raw), ("c", quick), ("d", Mean(channel=2))]
     kinds = [plan.cells[0].decoder_type for plan in plan_runs(named, [benchmark], ["within"])]
     assert kinds == ["toy.Mean of laplacian", "toy.Mean", "toy.Mean(quick)", "toy.Mean of laplacian"]
+    shares = plan_runs([("a", Mean())], [benchmark], ["within"], train_fractions=(0.5, 1.0))
+    assert [plan.cells[0].kind[1] for plan in shares] == ["within-train-0.5", "within"]
 
 
 def test_features_that_are_missing_are_counted_in_room_and_time(tmp_path):

@@ -17,7 +17,7 @@ from neuroarena.decoders import Context, Decoder, Group
 from neuroarena.evaluation.asking import predict_streams, predict_windows
 from neuroarena.evaluation.cache import CellCache
 from neuroarena.evaluation.feature_store import FeatureStore
-from neuroarena.evaluation.fractions import choose_rows
+from neuroarena.evaluation.fractions import choose_rows, name_split
 from neuroarena.evaluation.origins import note_origin
 from neuroarena.evaluation.parts import StreamSet, WindowSet
 from neuroarena.evaluation.prediction_table import describe_ties, prediction_columns
@@ -157,8 +157,15 @@ class Cell:
         said += [tied] if tied else []
         content = CellCache(cache).write(self.key, columns, {"warnings": said, "drew": drew})
         seconds = round(time.perf_counter() - started, 4)
-        about = {"benchmark": self.benchmark, "split": self.split, "decoder": self.decoder_type}
-        note_origin(cache, self.key, content, seconds=seconds, **about)
+        benchmark, split, named = self.kind
+        note_origin(
+            cache, self.key, content, seconds=seconds, benchmark=benchmark, split=split, decoder=named
+        )
+
+    @property
+    def kind(self) -> tuple[str, str, str]:
+        """What cells of the same cost have in common: benchmark, split with the share of training, and decoder."""
+        return self.benchmark, name_split(self.split, self.train_fraction), self.decoder_type
 
     @property
     def decoder_type(self) -> str:

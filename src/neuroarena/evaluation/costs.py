@@ -77,7 +77,7 @@ def estimate_costs(
     costs = []
     for plan in plans:
         cells = {cell.key: cell for seed in _list_seeds(plan, kept) for cell in plan.cells_of(seed)}
-        kind = _kind_of(plan.cells[0])
+        kind = plan.cells[0].kind
         seen = known.get(kind, [])
         costs.append(
             Cost(
@@ -150,14 +150,14 @@ def measure_unknown(
         Why a cell failed, by its kind.
     """
     known, shown = _group_origins(read_origins(cache)), progress or Silence()
-    unknown = {_kind_of(plan.cells[0]): plan.cells for plan in plans if _kind_of(plan.cells[0]) not in known}
+    unknown = {plan.cells[0].kind: plan.cells for plan in plans if plan.cells[0].kind not in known}
     failures: dict[Kind, str] = {}
 
     def done(outcome: Outcome) -> None:
         assert isinstance(outcome.job, _Trial)
         shown.advance("measure")
         if outcome.error is not None:
-            failures[_kind_of(outcome.job.cells[0])] = outcome.error
+            failures[outcome.job.cells[0].kind] = outcome.error
 
     if unknown:
         shown.begin("measure", len(unknown))
@@ -188,10 +188,6 @@ def find_what_does_not_fit(costs: Iterable[Cost], features: int, cache: Path, wo
             else f"{takes}: not even one fits into {here}. Run it on a larger one."
         )
     return sentences
-
-
-def _kind_of(cell: Cell) -> Kind:
-    return cell.benchmark, cell.split, cell.decoder_type
 
 
 def _group_origins(origins: Iterable[Origin]) -> dict[Kind, list[Origin]]:
