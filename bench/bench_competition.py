@@ -29,6 +29,11 @@ FIGURES = {
         20,
     ),
     "throughput.per_second_on_two_free_cores": ("the same as two free cores would do it", "at least", 20),
+    "luck.processor_s": (
+        "what telling a rise from luck adds to a file of 10,000 rows in a sealed phase, s of processor",
+        "",
+        None,
+    ),
     "wait.delay_s": ("delay of predictions behind a thousand runs of code, s", "at most", 2.0),
 }
 RUNS = 3
@@ -71,13 +76,19 @@ def main() -> dict[str, Any]:
             wait_for_one(arena, tokens[0], files[0])
             alone = measure_wait(arena, tokens, files)
             throughput = measure_throughput(arena, tokens, files, worker)
+            luck = measure_luck_s(arena, tokens[0], files[0])
             queue_code(arena)
             behind = measure_wait(arena, tokens, files)
         finally:
             worker.terminate()
             worker.wait()
     waits = {"alone_s": alone, "behind_code_s": behind, "delay_s": round(behind - alone, 3)}
-    return {"rows": ROWS, "throughput": throughput, "wait": {"queued_code": WAITING, **waits}}
+    return {
+        "rows": ROWS,
+        "throughput": throughput,
+        "luck": {"processor_s": luck},
+        "wait": {"queued_code": WAITING, **waits},
+    }
 
 
 def set_up(folder: Path, rows: int = ROWS, units: int = UNITS) -> tuple[Any, list[str], list[Path]]:
@@ -155,6 +166,26 @@ def measure_throughput(
         "per_second_on_two_free_cores": round(1 / max(intake, scoring) * POSTS, 1),
         "per_second_of_processor": round(1 / each, 1),
     }
+
+
+def measure_luck_s(arena: Any, token: str, file: Path) -> float:
+    """Return the seconds of the processor that measuring the luck of one scored file takes, the median of five."""
+    from neuroarena.competition import submit
+    from neuroarena.competition.answers import read_answers
+    from neuroarena.competition.intake import read_submission
+    from neuroarena.competition.judging import judge_half
+    from neuroarena.competition.luck import measure_luck
+    from neuroarena.competition.scorer import score_answers
+
+    row = read_submission(arena, submit(arena, token, "commands", file))
+    answers = read_answers(arena, row, "")
+    judged = judge_half(arena, row, score_answers(arena, row, answers), with_interval=False, with_error=False)
+    seconds = []
+    for _ in range(5):
+        begin = time.process_time()
+        measure_luck(arena, row, answers, judged, None)
+        seconds.append(time.process_time() - begin)
+    return round(statistics.median(seconds), 3)
 
 
 def measure_wait(arena: Any, tokens: list[str], files: list[Path]) -> float:
