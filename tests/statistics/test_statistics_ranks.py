@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -89,7 +91,7 @@ def test_a_tie_break_decides_only_where_scores_are_equal() -> None:
         assert table["rank"].tolist() == [1, 2, 3, 3]
 
 
-def test_many_scores_have_the_ranks_of_scipy_however_close_they_are() -> None:
+def test_many_scores_have_the_ranks_of_scipy_however_close_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(5)
     scores = rng.normal(0.7, 0.05, (60, 300))
     scores[:20] = np.round(scores[:20], 3)  # ties
@@ -99,3 +101,6 @@ def test_many_scores_have_the_ranks_of_scipy_however_close_they_are() -> None:
     by_rank = rank_probabilities(draws_of(scores)).to_numpy()
     counted = [np.bincount(column, minlength=301)[1:] / 60 for column in ranks(scores).T]
     np.testing.assert_array_equal(by_rank, counted)
+    # In two chunks of blocks, the last of which are not full.
+    monkeypatch.setattr(sys.modules["neuroarena.statistics.ranks"], "BLOCK_SCORES", 7 * 300)
+    np.testing.assert_array_equal(rank_probabilities(draws_of(scores)).to_numpy(), counted)
