@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Iterable
 from typing import Any
 
 import pandas as pd
@@ -37,9 +38,21 @@ def draws_at_random(plan: RunPlan, computed: Computed) -> bool | None:
     return any(computed.kept[cell.key][1].get("drew", True) for cell in plan.cells)
 
 
-def assemble(plan: RunPlan, computed: Computed, started: datetime.datetime) -> Result:
-    """Put the cells of a run together, score them and write the record."""
-    cells, predictions, unit_scores = _training(plan, plan.cells, computed)
+def assemble_all(plans: Iterable[RunPlan], computed: Computed, started: datetime.datetime) -> list[Result]:
+    """Put the cells of every run together, score them and write the records."""
+    # Decoders on one split are judged by one truth.
+    truths: dict[tuple[int, int], pd.DataFrame] = {}
+    results = []
+    for plan in plans:
+        judged = id(plan.benchmark), id(plan.split)
+        if judged not in truths:
+            truths[judged] = plan.benchmark.truth(plan.split)
+        results.append(_assemble(plan, truths[judged], computed, started))
+    return results
+
+
+def _assemble(plan: RunPlan, truth: pd.DataFrame, computed: Computed, started: datetime.datetime) -> Result:
+    cells, predictions, unit_scores = _training(plan, plan.cells, truth, computed)
     chance = None if plan.n_repeats == 1 else draws_at_random(plan, computed)
     if chance is None or predictions is None or unit_scores is None:
         # Trained once, or the first training failed and the others were not begun.
@@ -50,7 +63,7 @@ def assemble(plan: RunPlan, computed: Computed, started: datetime.datetime) -> R
         if not chance:
             repeats.append(Repeat(seed, unit_scores, predictions))
             continue
-        others, predicted, scores = _training(plan, plan.cells_of(seed), computed)
+        others, predicted, scores = _training(plan, plan.cells_of(seed), truth, computed)
         said += [each.model_copy(update={"seed": seed}) for each in others]
         if predicted is not None and scores is not None and all(each.status == "complete" for each in others):
             repeats.append(Repeat(seed, scores, predicted))
@@ -61,7 +74,7 @@ def assemble(plan: RunPlan, computed: Computed, started: datetime.datetime) -> R
 
 
 def _training(
-    plan: RunPlan, cells: tuple[Cell, ...], computed: Computed
+    plan: RunPlan, cells: tuple[Cell, ...], truth: pd.DataFrame, computed: Computed
 ) -> tuple[tuple[CellRecord, ...], pd.DataFrame | None, UnitScores | None]:
     """Return how each cell of one training ended, with the predictions and scores of those that went well."""
     tables: list[pa.Table] = []
@@ -88,13 +101,9 @@ def _training(
     if not tables:
         return tuple(said), None, None
     predictions = join_cells(tables)
-    return tuple(said), predictions, _score(plan, predictions)
-
-
-def _score(plan: RunPlan, predictions: pd.DataFrame) -> UnitScores:
-    truth = plan.benchmark.truth(plan.split)
-    judged = truth[truth["id"].isin(predictions["id"])]
-    return score(predictions, judged, plan.benchmark.manifest)
+    if len(tables) < len(cells):
+        truth = truth[truth["id"].isin(predictions["id"])]
+    return tuple(said), predictions, score(predictions, truth, plan.benchmark.manifest)
 
 
 def _record(

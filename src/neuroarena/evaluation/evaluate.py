@@ -12,7 +12,7 @@ from typing import Any
 from neuroarena.benchmarks import Benchmark, Comparison, Suite, load_benchmark
 from neuroarena.decoders import Decoder, load_decoder
 from neuroarena.errors import InputError, NeuroarenaError
-from neuroarena.evaluation.assembling import assemble, draws_at_random
+from neuroarena.evaluation.assembling import assemble_all, draws_at_random
 from neuroarena.evaluation.cache import CellCache, default_cache
 from neuroarena.evaluation.cell import Cell
 from neuroarena.evaluation.comparisons import judge_models
@@ -166,7 +166,7 @@ def evaluate_all(
         started = current_time()
         computed = _compute(plans, folder, engine or Local(workers), shown, steps)
         with steps.step("assemble"):
-            results = [assemble(plan, computed, started) for plan in plans]
+            results = assemble_all(plans, computed, started)
         if out is not None:
             with steps.step("save"):
                 results = [save_result(result, Path(out)) for result in results]
