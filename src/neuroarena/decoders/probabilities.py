@@ -74,5 +74,7 @@ def share_of_ties(probabilities: np.ndarray) -> float:
     """
     if not len(probabilities):
         return 0.0
-    _, counts = np.unique(probabilities, axis=0, return_counts=True)
-    return float(counts[counts > 1].sum() / len(probabilities))
+    ordered = probabilities[np.lexsort(probabilities.T)]
+    same = (ordered[1:] == ordered[:-1]).all(axis=1)
+    tied = np.append(same, False) | np.append(False, same)
+    return float(tied.sum() / len(probabilities))

@@ -101,7 +101,7 @@ class Cell:
         """Return what is learned from: the training part, or the share of it that the seed draws."""
         if self.train_fraction == 1:
             return self.train
-        ids = [str(each) for part in self.train for each in part.table["id"]]
+        ids = [str(each) for part in self.train for each in part.ids]
         targets = [each for part in self.train for each in (part.targets if part.targets is not None else ())]
         kept = choose_rows(ids, targets, self.train_fraction, self.seed)
         parts: Sequence[WindowSet | StreamSet] = self.train
@@ -149,7 +149,7 @@ class Cell:
             drew = drew or self.train_fraction < 1
             del train, validation
             predicted = self._ask(decoder, cache)
-        ids = np.concatenate([part.table["id"].to_numpy() for part in self.test])
+        ids = np.concatenate([part.ids for part in self.test])
         columns = prediction_columns(predicted, ids, self.manifest)
         said = sorted({f"{warning.category.__name__}: {warning.message}" for warning in caught})
         # A floor answers everything alike, and is meant to.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -33,6 +34,11 @@ class WindowSet:
     targets: np.ndarray | None
     codebook: Codebook | None = None
     shards: tuple[str, ...] = ()
+
+    @functools.cached_property
+    def ids(self) -> np.ndarray:
+        """The ids of the examples; all cells of a fold ask for them."""
+        return self.table["id"].to_numpy(dtype=object)
 
     def digest(self) -> str:
         """SHA-256 over the recording's fingerprint, the windows, what is known about them and the targets."""
@@ -95,6 +101,11 @@ class StreamSet:
     targets: np.ndarray | None
     events: pd.DataFrame | None
 
+    @functools.cached_property
+    def ids(self) -> np.ndarray:
+        """The ids of the examples; all cells of a fold ask for them."""
+        return self.table["id"].to_numpy(dtype=object)
+
     def digest(self) -> str:
         """SHA-256 over the recording's fingerprint, the stretches, the ids, the targets and the events."""
         content = hashlib.sha256(f"{self.fingerprint} {self.window}".encode())
@@ -131,6 +142,8 @@ class StreamSet:
 
 def channels_after(chain: FeatureChain, recording: Recording, length: int) -> pd.DataFrame:
     """Return the channel table of a recording after a feature chain."""
+    if not chain.steps:
+        return recording.channels
     blank = np.zeros((1, len(recording.channels), length), dtype=np.float32)
     return chain(blank, recording.channels, recording.rate_hz)[1]
 
