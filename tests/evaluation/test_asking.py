@@ -13,7 +13,7 @@ from neuroarena.benchmarks import Codebook
 from neuroarena.decoders import Linear, n_examples
 from neuroarena.decoders.streams import Playback
 from neuroarena.errors import InputError
-from neuroarena.evaluation import evaluate
+from neuroarena.evaluation import evaluate, evaluate_all
 from neuroarena.features import FeatureChain
 from neuroarena.recordings import from_array
 from neuroarena.scoring import StreamRule
@@ -79,6 +79,24 @@ def test_a_decoder_sees_subject_and_session_and_no_id():
     tables = pd.concat(seen)
     assert set(tables.columns) == {"id", "subject", "session"}
     assert not set(tables["id"]) & set(toy_benchmark().examples["id"])
+
+
+def test_what_a_decoder_writes_into_its_tables_reaches_no_other_decoder():
+    seen = []
+
+    class Writing(Cheat):
+        def predict(self, test):
+            for group in test:
+                seen.append(group.table.copy())
+                group.table["note"] = "mine"
+                group.table.loc[:, "subject"] = "nobody"
+            return super().predict(test)
+
+    evaluate_all([("one", Writing("order")), ("other", Writing("parity"))], [toy_benchmark()], ["cross"])
+    first, second = seen[: len(seen) // 2], seen[len(seen) // 2 :]
+    for one, other in zip(first, second, strict=True):
+        pd.testing.assert_frame_equal(one, other)
+    assert set(pd.concat(seen)["subject"]) == {"1", "2"}
 
 
 def test_batches_change_no_prediction_of_an_honest_decoder():

@@ -62,12 +62,12 @@ def _in_batches(
 ) -> list[tuple[np.ndarray, WindowSet]]:
     """Return, for every batch, the rows of it that lie in one set, whose first row is `offset`, and their windows.
 
-    The set is put into the order of the batches once, so that each of them is a slice: moving the rows of a small
+    The set is put into the order of the batches first, so that each of them is a slice: moving the rows of a small
     table costs more than a simple decoder does.
     """
     rows = [batch[(batch >= offset) & (batch < offset + len(windows.starts))] for batch in batches]
     order = np.concatenate(rows)
-    shuffled = windows.shuffle(order - offset, [f"{token:08d}" for token in tokens[order].tolist()])
+    shuffled = windows.shuffle(order - offset, tokens[order])
     edges = np.cumsum([0, *map(len, rows)]).tolist()
     cuts = itertools.starmap(shuffled.cut, itertools.pairwise(edges))
     return list(zip(rows, cuts, strict=True))

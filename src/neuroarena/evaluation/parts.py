@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -34,10 +33,11 @@ class WindowSet:
     targets: np.ndarray | None
     codebook: Codebook | None = None
     shards: tuple[str, ...] = ()
+    _shuffled: dict[bytes, WindowSet] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @functools.cached_property
     def ids(self) -> np.ndarray:
-        """The ids of the examples; all cells of a fold ask for them."""
+        """The ids of the examples; every cell of a fold asks for them."""
         return self.table["id"].to_numpy(dtype=object)
 
     def digest(self) -> str:
@@ -74,15 +74,25 @@ class WindowSet:
         targets = None if self.targets is None else self.targets[rows]
         return replace(self, starts=self.starts[rows], table=table, targets=targets)
 
-    def shuffle(self, rows: np.ndarray, tokens: Iterable[str]) -> WindowSet:
-        """Return these examples in another order, without targets, and with ids replaced by tokens."""
-        table = self.table.take(rows)
-        table.index = pd.RangeIndex(len(rows))
-        table["id"] = list(tokens)
-        return replace(self, starts=self.starts[rows], table=table, targets=None, codebook=None)
+    def shuffle(self, rows: np.ndarray, tokens: np.ndarray) -> WindowSet:
+        """Return these examples in another order, without targets, and with ids replaced by tokens.
+
+        All decoders on a fold are asked in one order, so the last one is kept. It is shared: a decoder is given a part
+        of it, as :meth:`cut` returns it, and never the whole.
+        """
+        key = rows.tobytes() + tokens.tobytes()
+        if key not in self._shuffled:
+            table = self.table.take(rows)
+            table.index = pd.RangeIndex(len(rows))
+            table["id"] = [f"{token:08d}" for token in tokens.tolist()]
+            self._shuffled.clear()
+            self._shuffled[key] = replace(
+                self, starts=self.starts[rows], table=table, targets=None, codebook=None
+            )
+        return self._shuffled[key]
 
     def cut(self, first: int, last: int) -> WindowSet:
-        """Return the examples from `first` to before `last`, which must be without targets."""
+        """Return a copy of the examples from `first` to before `last`, which must be without targets."""
         assert self.targets is None
         table = self.table.iloc[first:last].set_axis(pd.RangeIndex(last - first))
         return replace(self, starts=self.starts[first:last], table=table)

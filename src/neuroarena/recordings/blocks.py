@@ -153,6 +153,9 @@ def plan_blocks(
     """
     if not len(starts):
         return np.empty(0, np.int64), np.empty(0, np.int64)
+    # Near each other, as in most small requests.
+    if starts[-1] - starts[0] <= min(GAP_SAMPLES, longest - length):
+        return starts[:1], starts[-1:] + length
     new = np.flatnonzero(starts[1:] - (starts[:-1] + length) > max(GAP_SAMPLES, chunk)) + 1
     begins = starts[np.concatenate([[0], new])]
     ends = starts[np.concatenate([new - 1, [len(starts) - 1]])] + length
