@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
 
-from arena_making import FILE, MANY, join, make_arena, write_answers
+from arena_making import FILE, MANY, Clock, join, make_arena, write_answers
 from neuroarena.cli.site import build as build_command
+from neuroarena.competition.arena import open_arena
 from neuroarena.competition.intake import submit
 from neuroarena.competition.keeping import export
 from neuroarena.competition.publishing import publish_contest
@@ -26,27 +28,37 @@ sponsor_url = "https://example.org/lab"
 constraint = "One model for all people"
 audit = "Weights identity check"
 """
+LAST_PLAY = "2026-03-13 12:00 UTC"
 
 
-@pytest.fixture
-def played(tmp_path, clock):
-    """A competition in whose sealed phase three teams have handed in; two took part in the warm-up."""
+@pytest.fixture(scope="module")
+def played_once(tmp_path_factory):
+    """The folder of a competition in whose sealed phase three teams have handed in; two took part in the warm-up."""
+    folder, clock = tmp_path_factory.mktemp("played"), Clock("2026-03-02 12:00 UTC")
     text = FILE.replace('title = "Commands"\nbenchmark = "bci/commands"\n', SAID)
-    made = make_arena(tmp_path, clock, text, per_unit=MANY)
+    made = make_arena(folder, clock, text, per_unit=MANY)
     tokens = {name: join(made, name) for name in ("reds", "blues", "greens")}
     plays = [
         ("reds", 1, "2026-03-02 12:00 UTC"),
         ("blues", 2, "2026-03-03 12:00 UTC"),
         ("reds", 1, "2026-03-11 12:00 UTC"),
         ("blues", 3, "2026-03-12 12:00 UTC"),
-        ("greens", 4, "2026-03-13 12:00 UTC"),
+        ("greens", 4, LAST_PLAY),
     ]
     for team, wrong, time in plays:
         clock.set(time)
-        answers = write_answers(tmp_path / "mine.parquet", wrong=wrong, per_unit=MANY)
+        answers = write_answers(folder / "mine.parquet", wrong=wrong, per_unit=MANY)
         submit(made, tokens[team], "commands", answers)
         work(made, until_idle=True)
-    return made
+    made.store.close()
+    return made.folder
+
+
+@pytest.fixture
+def played(played_once, tmp_path, clock):
+    """A copy of that competition, as it stood after the last submission."""
+    clock.set(LAST_PLAY)
+    return open_arena(shutil.copytree(played_once, tmp_path / "arena"), clock)
 
 
 def build(source: Path, out: Path) -> Path:
