@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
@@ -75,18 +76,26 @@ def gaps_between(table: pd.DataFrame, first: tuple[str, ...], second: tuple[str,
     return gaps[in_a == in_b]
 
 
+def make_splits(table: pd.DataFrame, n_folds: int) -> Iterator[Split]:
+    """Yield the splits in time of a table, but for those that are refused because a part has not every class."""
+    session = table[table["session"] == "btbank2_4"]
+    for make in (
+        lambda: within_session(session, n_folds=n_folds, in_time=True),
+        lambda: cross_session(table, in_time=True, judged=["btbank1_1"]),
+        lambda: cross_subject(table, in_time=True, judged=["btbank1_2"]),
+    ):
+        try:
+            yield make()
+        except InputError as error:
+            if "every class" not in str(error) and "no example of class" not in str(error):
+                raise
+
+
 @given(table=sessions(), n_folds=st.sampled_from([2, 5]))
 def test_no_two_parts_share_a_sample_and_a_window_lies_between_them(table, n_folds):
     length = int((table["stop"] - table["start"]).iloc[0])
-    try:
-        splits = [
-            within_session(table[table["session"] == "btbank2_4"], n_folds=n_folds, in_time=True),
-            cross_session(table, in_time=True, judged=["btbank1_1"]),
-            cross_subject(table, in_time=True, judged=["btbank1_2"]),
-        ]
-    except InputError as error:
-        assume("every class" not in str(error) and "no example of class" not in str(error))
-        raise
+    splits = list(make_splits(table, n_folds))
+    assume(splits)
     for split in splits:
         for fold in split.folds:
             for first, second in (
