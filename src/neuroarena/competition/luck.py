@@ -106,7 +106,7 @@ def find_quantile(attempts: int) -> float:
     Examples
     --------
     >>> round(find_quantile(1), 2), round(find_quantile(165), 2)
-    (2.43, 4.29)
+    (2.43, 4.27)
     """
     from scipy import stats
 
