@@ -9,6 +9,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from kept_twins import make_place
@@ -85,13 +86,17 @@ class Clock:
 
 def make_truth(n_units: int = 8, per_unit: int = 10) -> pd.DataFrame:
     rows = [(unit, number) for unit in range(n_units) for number in range(per_unit)]
+    # Left and right in turn; in long units each pair in an order of its own, or one bit would be all there is to know.
+    turned = np.random.default_rng(0).integers(0, 2, (n_units, per_unit // 2 + 1)) * (per_unit > 10)
     return pd.DataFrame(
         {
             "id": [f"u{unit}-{number}" for unit, number in rows],
             "fold": "all",
             "unit": [f"u{unit}" for unit, _ in rows],
             "cluster": [f"u{unit}" for unit, _ in rows],
-            "target": ["left" if number % 2 else "right" for _, number in rows],
+            "target": [
+                "left" if (number + turned[unit, number // 2]) % 2 else "right" for unit, number in rows
+            ],
         }
     )
 

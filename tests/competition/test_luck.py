@@ -11,7 +11,7 @@ from ladder_playing import Ladder
 from neuroarena.competition import showing
 from neuroarena.competition.intake import submit
 from neuroarena.competition.judging import judge
-from neuroarena.competition.luck import draw_answers, find_luck, measure_stretch
+from neuroarena.competition.luck import draw_answers, exchange_units, find_luck, measure_stretch
 from neuroarena.competition.queue import claim
 from neuroarena.competition.receipts import read_receipt
 from neuroarena.competition.scorer import score_run
@@ -68,6 +68,68 @@ def test_stretches_are_twice_as_long_as_labels_stay_the_same_within_a_unit():
     numbers = make_manifest("mae", "number")
     aligned = align(pd.DataFrame({"id": truth["id"], "number": 0.0}), truth, numbers)
     assert measure_stretch(aligned) == 20.0  # twenty units of ten rows each, one number a unit
+
+
+def test_units_are_exchanged_as_a_whole_and_none_stays_in_its_place():
+    rng = np.random.default_rng(0)
+    values = np.arange(40)
+    for _ in range(20):
+        drawn = exchange_units(values, np.arange(0, 40, 10), rng)
+        assert sorted(drawn) == list(values)
+        units = drawn.reshape(4, 10) // 10
+        assert (units == units[:, :1]).all()
+        assert (units[:, 0] != np.arange(4)).all()
+    assert len({int(exchange_units(values, np.array([0]), rng)[0]) for _ in range(20)}) > 5
+
+
+def ask_once(truth: pd.DataFrame, manifest: Manifest, answers: np.ndarray, seed: int) -> float | None:
+    """Return what a first attempt of 165 is shown, on a ladder whose step hardly counts."""
+
+    def value_of(parts: dict[str, Aligned]) -> float:
+        judged = judge(
+            {"": score_aligned(parts[""])}, {"": manifest}, None, with_interval=False, with_error=False
+        )
+        return judged.value or 0.0
+
+    mine = {"": align(pd.DataFrame({"id": truth["id"], "label": answers}), truth, manifest)}
+    judged = judge({"": score_aligned(mine[""])}, {"": manifest}, None, with_interval=False, with_error=False)
+    luck = find_luck(mine, None, value_of, judged, ATTEMPTS, np.random.default_rng(seed))
+    return public_view(judged, "ladder", 0.01, None, luck).shown
+
+
+def test_a_rise_that_hangs_on_one_answer_of_a_rare_class_is_not_shown():
+    # Whoever names a rare class once, in one row after the other, would otherwise find one of its rows for certain.
+    rng = np.random.default_rng(0)
+    target = rng.choice(["0", "1"], LABELS)
+    target[[20, 120]] = "2"
+    answers = np.full(LABELS, "0")
+    answers[20] = "2"
+    truth, manifest = make_truth(target, 1), make_manifest("balanced_accuracy", "label", ("0", "1", "2"))
+    assert [ask_once(truth, manifest, answers, seed) for seed in range(2)] == [None] * 2
+    assert ask_once(truth, manifest, target, 0) is not None
+
+
+@pytest.mark.parametrize("design", ["in turn", "same order", "unequal shares"])
+def test_answers_that_follow_the_design_of_all_units_are_not_shown_by_luck(design):
+    rng, units, each = np.random.default_rng(1), 20, 100 if design == "unequal shares" else 20
+    for seed in range(2):
+        if design == "in turn":
+            right = np.arange(units) < 16  # so many units are begun right once in 170 attempts
+            target = (np.arange(each) + rng.integers(0, 2, (units, 1))) % 2
+            answers = np.where(right[:, None], target, 1 - target)
+        elif design == "same order":
+            target = np.tile(rng.integers(0, 2, each), (units, 1))
+            answers = np.where(np.arange(each) < 16, target, 1 - target)
+        else:
+            share = rng.permutation(np.repeat([0.2, 0.8], units // 2))
+            target = (rng.random((units, each)) < share[:, None]).astype(int)
+            right = np.arange(units)[:, None] < 16
+            answers = np.broadcast_to(
+                np.where(right, share[:, None] > 0.5, share[:, None] < 0.5), (units, each)
+            )
+        truth = make_truth(target.ravel().astype(str), units)
+        said = answers.astype(int).ravel().astype(str)
+        assert ask_once(truth, make_manifest("accuracy", "label", ("0", "1")), said, seed) is None
 
 
 def draw_kind(kind: str, rng: np.random.Generator) -> tuple[Manifest, pd.DataFrame, np.ndarray, np.ndarray]:
@@ -137,7 +199,7 @@ def climb(ladder: Ladder, rng: np.random.Generator, start: np.ndarray) -> np.nda
 def test_a_climber_reads_one_sentence_whatever_the_labels_are_and_wins_no_label():
     climbed: dict[bool, list[float]] = {False: [], True: []}
     said = set()
-    for seed in range(6):
+    for seed in range(4):
         rng = np.random.default_rng(seed)
         labels, start = rng.integers(0, 2, (2, LABELS))
         for guarded in (False, True):
@@ -145,7 +207,7 @@ def test_a_climber_reads_one_sentence_whatever_the_labels_are_and_wins_no_label(
             climbed[guarded].append(np.mean(climb(ladder, np.random.default_rng(5), start) == labels))
             said |= set(ladder.said) if guarded else set()
     assert said == {"no better than guessing by the step of 0.036 and by more than luck"}
-    # On a bare ladder the same attempts win a tenth of the labels; 6 x 200 guesses are half right within 0.03.
+    # On a bare ladder the same attempts win a tenth of the labels; 4 x 200 guesses are half right within 0.04.
     assert np.mean(climbed[False]) > 0.58
     assert np.mean(climbed[True]) == pytest.approx(0.5, abs=0.04)
 

@@ -89,8 +89,8 @@ def test_a_sealed_phase_opens_only_after_three_baselines_went_the_same_way(tmp_p
     (budget,) = measure_budgets(arena)
     assert budget.step == choose_step(judged["real"].standard_error)
     assert budget.rises == min(20, int(np.ceil(0.5 / budget.step)) + 1)
-    # In 20 attempts luck comes 3.6 standard deviations of guessing far, and a quarter more is asked for.
-    assert budget.first == pytest.approx(0.5 + 1.25 * 3.6 * np.sqrt(0.25 / 80), abs=0.08)
+    # Left and right take turns in every unit here: there is one bit to know, and no score is told from luck.
+    assert budget.first > 1
     assert f"in steps of {budget.step:g}, from about {budget.first:.3g} on" in budget.sentence
     assert "luck alone shows a value to 1% of the teams that spend 20" in budget.sentence
     open_competition(arena, accept_one_user=True)

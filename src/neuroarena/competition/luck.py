@@ -11,7 +11,7 @@ nothing either.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -72,8 +72,9 @@ def find_luck(
 ) -> Luck:
     """Score answers as luck could have made them, and find how far luck comes in all attempts.
 
-    Answers are drawn in another order where nothing was shown yet, otherwise each from this submission or from the
-    best one. Neighbours stay together, in stretches twice as long as those in which labels do not change.
+    Where nothing was shown yet, answers are drawn in another order, in stretches and as whole units, and mixed with
+    such an order; otherwise each is drawn from this submission or from the best one. Neighbours stay together, in
+    stretches twice as long as those in which labels do not change.
 
     Parameters
     ----------
@@ -87,17 +88,42 @@ def find_luck(
         How many a team has in the phase.
     rng : Generator
     """
-    drawn = [value_of(answers) for answers in _draw_parts(mine, others, rng)]
-    mean, sd = float(np.mean(drawn)), float(np.std(drawn, ddof=1))
     if others is not None:
         # A mixture lies half-way between the two, and as far from there as luck puts half of their difference.
-        start, sd = value_of(others), 2 * sd
-    elif judged.chance is None:
-        start = mean
+        stretches = {part: measure_stretch(own) for part, own in mine.items()}
+        mixed = [value_of(_draw_parts(mine, others, stretches, rng)) for _ in range(_DRAWS)]
+        start, sd = value_of(others), 2 * _find_sd(mixed)
     else:
-        start = max(judged.chance, mean, key=lambda value: judged.sign * value)
+        means, sd = _find_first_luck(mine, value_of, rng)
+        start = max([*means, *_state(judged.chance)], key=lambda value: judged.sign * value)
     factor = 1 + _SPREAD * float(rng.exponential())
     return Luck(start, find_quantile(attempts or UNCAPPED) * sd, factor)
+
+
+def _find_first_luck(
+    mine: Parts, value_of: Callable[[Parts], float], rng: np.random.Generator
+) -> tuple[list[float], float]:
+    """Return what the same answers score in other orders, on average, and how far luck spreads them at most.
+
+    Whole units change places too, because answers may follow labels through units: all alike, in turn, or in one order
+    for all of them. Where a rise hangs on a few answers, such as those of a rare class, no order tells its spread,
+    but mixtures do: half of them lose each of these answers.
+    """
+    stretches = {part: measure_stretch(own) for part, own in mine.items()}
+    shorter = {part: stretch / 2 for part, stretch in stretches.items()}
+    in_stretches = [_draw_parts(mine, None, stretches, rng) for _ in range(_DRAWS)]
+    in_units = [_exchange_parts(mine, rng) for _ in range(_DRAWS)]
+    mixed = [_draw_parts(mine, other, shorter, rng) for other in in_stretches]
+    values = [[value_of(answers) for answers in drawn] for drawn in (in_stretches, in_units, mixed)]
+    return [float(np.mean(drawn)) for drawn in values[:2]], max(map(_find_sd, values))
+
+
+def _find_sd(values: list[float]) -> float:
+    return float(np.std(values, ddof=1))
+
+
+def _state(chance: float | None) -> list[float]:
+    return [] if chance is None else [chance]
 
 
 def find_quantile(attempts: int) -> float:
@@ -149,15 +175,43 @@ def draw_answers(
     return mixed
 
 
-def _draw_parts(mine: Parts, others: Parts | None, rng: np.random.Generator) -> Iterator[dict[str, Aligned]]:
-    stretches = {part: measure_stretch(own) for part, own in mine.items()}
-    for _ in range(_DRAWS):
-        drawn = {}
-        for part, own in mine.items():
-            other = None if others is None else others[part].values
-            values = draw_answers(own.values, other, stretches[part], rng)
-            drawn[part] = dataclasses.replace(own, values=values)
-        yield drawn
+def exchange_units(values: np.ndarray, starts: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Put the answers of every unit into the place of another one, and let all begin at another of their rows.
+
+    Where every unit has the same labels in the same order, only the second part draws anything.
+
+    Parameters
+    ----------
+    values : ndarray, (n, ...)
+    starts : ndarray, (units,)
+        The first row of every unit.
+    rng : Generator
+    """
+    by = int(rng.integers(len(values)))
+    blocks = [np.roll(block, by) for block in np.split(np.arange(len(values)), starts[1:])]
+    circle = rng.permutation(len(blocks))
+    source = np.empty_like(circle)
+    source[circle] = np.roll(circle, 1)
+    exchanged: np.ndarray = values[np.concatenate([blocks[at] for at in source])]
+    return exchanged
+
+
+def _exchange_parts(mine: Parts, rng: np.random.Generator) -> dict[str, Aligned]:
+    return {
+        part: dataclasses.replace(own, values=exchange_units(own.values, own.truth.starts, rng))
+        for part, own in mine.items()
+    }
+
+
+def _draw_parts(
+    mine: Parts, others: Parts | None, stretches: Mapping[str, float], rng: np.random.Generator
+) -> dict[str, Aligned]:
+    drawn = {}
+    for part, own in mine.items():
+        other = None if others is None else others[part].values
+        values = draw_answers(own.values, other, stretches[part], rng)
+        drawn[part] = dataclasses.replace(own, values=values)
+    return drawn
 
 
 def _align(arena: Arena, row: Mapping[str, Any], answers: Answers) -> dict[str, Aligned]:
