@@ -102,6 +102,7 @@ def test_a_climber_with_the_cap_of_the_ready_challenge_is_told_one_sentence(tmp_
     assert budget.step is not None
     assert said == {f"no better than guessing by the step of {budget.step:g} and by more than luck"}
     # Somebody who knows something is shown it, from where the budget says.
+    assert f"from about {budget.first:.3g}" in budget.sentence
     assert budget.first == pytest.approx(0.5 + 1.25 * 4.3 * np.sqrt(0.25 / 1000), abs=0.04)
     right = rng.random(2000) < 0.8
     other = np.where(truth["target"] == "left", "right", "left")

@@ -78,7 +78,8 @@ def _measure(arena: Arena, track: str, phase: Phase) -> Budget:
         odds, (first, seen) = ODDS, _find_first(arena, track, phase, step)
         shown = "as many rises as attempts" if rises is None else f"at most {rises} rises a team"
         said = f"ladder in steps of {step:g}, from {seen}; {shown}"
-        asked += f"; luck alone shows a value to {odds:.0%} of the teams that spend {attempts or UNCAPPED:,}"
+        luck = f"luck shows a value to at most {odds:.0%} of teams that know nothing"
+        asked += f"; {luck} and spend {attempts or UNCAPPED:,}"
     sentence = f"{track}, {phase.name}: {said}; {asked}"
     return Budget(track, phase.name, phase.display, attempts, step, rises, odds, first, sentence)
 
@@ -91,9 +92,12 @@ def _find_first(arena: Arena, track: str, phase: Phase, step: float) -> tuple[fl
         return None, "where a score is told from luck on"
     luck = measure_luck(arena, row, read_answers(arena, row, row["run"]), judged, None)
     first = luck.start + judged.sign * MEAN_FACTOR * max(step, luck.rise)
-    beyond = judged.sign * (judged.value - first) >= 0
-    words = "" if beyond else ", where the real baseline is not: so few answers make a ladder nearly blind"
-    return first, f"about {first:.3g} on{words}"
+    manifests = arena.manifests(arena.sheet(track, phase.name))
+    if judged.sign * first > max(score_bounds(each)[1] for each in manifests.values()):
+        return first, "no score on, because its labels are too few or too regular to tell one from luck"
+    missed = judged.sign * (judged.value - first) < 0
+    words = ", where the real baseline is not: so few answers make a ladder nearly blind" if missed else " on"
+    return first, f"about {first:.3g}{words}"
 
 
 def _is_ranked(arena: Arena, sheet: str) -> bool:
