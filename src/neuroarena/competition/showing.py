@@ -45,16 +45,20 @@ def show_score(
     """
     version = next(iter(units.values())).scorer_version
     judged = judge_shown(arena, row, units)
+    guarded = _guards(arena, row, judged)
     while True:
-        with arena.store.reading() as connection:
-            best = find_shown_best(connection, row, version, judged.sign)
-        luck = measure_luck(arena, row, answers, judged, best) if _guards(arena, row, judged) else None
+        best, luck = None, None
+        if guarded:
+            with arena.store.reading() as connection:
+                best = find_shown_best(connection, row, version, judged.sign)
+            luck = measure_luck(arena, row, answers, judged, best)
         with arena.store.writing(f"team:{row['team']}") as connection:
-            if find_shown_best(connection, row, version, judged.sign) != best:
+            found = find_shown_best(connection, row, version, judged.sign)
+            if guarded and found != best:
                 continue  # another run of this team was shown meanwhile, and luck begins there
             now = arena.store.clock(connection)
             note(connection, now)
-            _publish(connection, now, arena, row, (run, version), judged, best, luck)
+            _publish(connection, now, arena, row, (run, version), judged, found, luck)
             return
 
 
