@@ -95,7 +95,8 @@ def find_luck(
         start, sd = value_of(others), 2 * _find_sd(mixed)
     else:
         means, sd = _find_first_luck(mine, value_of, rng)
-        start = max([*means, *_state(judged.chance)], key=lambda value: judged.sign * value)
+        stated = [] if judged.chance is None else [judged.chance]
+        start = max([*means, *stated], key=lambda value: judged.sign * value)
     factor = 1 + _SPREAD * float(rng.exponential())
     return Luck(start, find_quantile(attempts or UNCAPPED) * sd, factor)
 
@@ -111,19 +112,19 @@ def _find_first_luck(
     """
     stretches = {part: measure_stretch(own) for part, own in mine.items()}
     shorter = {part: stretch / 2 for part, stretch in stretches.items()}
-    in_stretches = [_draw_parts(mine, None, stretches, rng) for _ in range(_DRAWS)]
-    in_units = [_exchange_parts(mine, rng) for _ in range(_DRAWS)]
-    mixed = [_draw_parts(mine, other, shorter, rng) for other in in_stretches]
-    values = [[value_of(answers) for answers in drawn] for drawn in (in_stretches, in_units, mixed)]
-    return [float(np.mean(drawn)) for drawn in values[:2]], max(map(_find_sd, values))
+    in_stretches, in_units, mixed = [], [], []
+    for _ in range(_DRAWS):
+        # One draw at a time: answers may be vectors, of which a hundred copies do not fit.
+        shuffled = _draw_parts(mine, None, stretches, rng)
+        in_stretches.append(value_of(shuffled))
+        mixed.append(value_of(_draw_parts(mine, shuffled, shorter, rng)))
+        in_units.append(value_of(_exchange_parts(mine, rng)))
+    means = [float(np.mean(in_stretches)), float(np.mean(in_units))]
+    return means, max(map(_find_sd, (in_stretches, in_units, mixed)))
 
 
 def _find_sd(values: list[float]) -> float:
     return float(np.std(values, ddof=1))
-
-
-def _state(chance: float | None) -> list[float]:
-    return [] if chance is None else [chance]
 
 
 def find_quantile(attempts: int) -> float:
