@@ -57,9 +57,7 @@ def estimate_features(plans: Sequence[RunPlan], cache: Path, measure: bool = Tru
         for kind in _group_by_kind(shards):
             try:
                 pace = _measure_pace(kind[len(kind) // 2], folder)
-            except (
-                Exception
-            ) as error:  # an unreadable recording, or a step that refuses it: the run will say so too
+            except Exception as error:  # unreadable, or refused by a step: the run will say so too
                 return FeatureCost(room, None, reason=f"{kind[0].label}: {type(error).__name__}: {error}")
             seconds += [pace * _size(shard) for shard in kind]
     return FeatureCost(room, sum(seconds), max(seconds, default=0.0))
